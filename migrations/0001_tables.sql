@@ -1,0 +1,136 @@
+-- The tables of the queue and of the verdicts. See ARCHITECTURE.md for the state diagram.
+
+CREATE SCHEMA IF NOT EXISTS message_safety;
+
+CREATE TYPE message_safety.task_state AS ENUM
+  ('queued', 'leased', 'done', 'cancelled', 'superseded', 'expired', 'dead');
+
+-- Callers have small numbers, so that a lane (caller and fairness bucket) is one smallint in the claim index.
+CREATE TABLE message_safety.callers (
+  id smallint PRIMARY KEY CHECK (id BETWEEN 0 AND 63),
+  name text NOT NULL UNIQUE CHECK (name ~ '^[a-z][a-z0-9_-]{0,31}$')
+);
+INSERT INTO message_safety.callers (id, name) VALUES (0, 'safetyctl');
+
+-- The hot table: live tasks only. A claim changes no indexed column, so every claim and heartbeat is a
+-- heap-only update; the fill factor leaves room for them on the row's own page.
+CREATE TABLE message_safety.safety_tasks (
+  id uuid PRIMARY KEY,
+  lease_token uuid,
+  holder uuid,
+  generation bigint NOT NULL DEFAULT 0,
+  run_at timestamptz NOT NULL,
+  decide_by timestamptz NOT NULL,
+  lease_until timestamptz,
+  submitted_at timestamptz NOT NULL,
+  subject_version bigint,
+  state message_safety.task_state NOT NULL DEFAULT 'queued' CHECK (state IN ('queued', 'leased')),
+  attempt integer NOT NULL DEFAULT 0,
+  class smallint NOT NULL,
+  lane smallint NOT NULL,
+  parked boolean NOT NULL,
+  kind text NOT NULL,
+  subject_id text,
+  last_failure text,
+  payload bytea NOT NULL,
+  CHECK ((state = 'leased') = (lease_token IS NOT NULL)),
+  CHECK ((state = 'leased') = (lease_until IS NOT NULL))
+) WITH (
+  fillfactor = 45,
+  autovacuum_vacuum_scale_factor = 0,
+  autovacuum_vacuum_threshold = 20000,
+  autovacuum_vacuum_insert_threshold = -1,
+  autovacuum_analyze_scale_factor = 0.2,
+  autovacuum_analyze_threshold = 10000,
+  autovacuum_vacuum_cost_delay = 0,
+  toast.autovacuum_vacuum_scale_factor = 0,
+  toast.autovacuum_vacuum_threshold = 20000,
+  toast.autovacuum_vacuum_cost_delay = 0
+);
+-- Claims, rescues and expiry read this index in order; parked rows (future ones) are not in it.
+CREATE INDEX safety_tasks_claim ON message_safety.safety_tasks (class, lane, id) WHERE NOT parked;
+CREATE INDEX safety_tasks_parked ON message_safety.safety_tasks (run_at) WHERE parked;
+
+-- Idempotency: one row a caller and key, kept after the task finished.
+CREATE TABLE message_safety.submissions (
+  caller smallint NOT NULL,
+  key text NOT NULL,
+  task_id uuid NOT NULL,
+  digest bytea NOT NULL,
+  submitted_at timestamptz NOT NULL,
+  PRIMARY KEY (caller, key)
+);
+
+-- Versions: the newest version of each subject and the task that judges it.
+CREATE TABLE message_safety.subject_heads (
+  caller smallint NOT NULL,
+  subject_id text NOT NULL,
+  version bigint NOT NULL,
+  task_id uuid NOT NULL,
+  digest bytea NOT NULL,
+  PRIMARY KEY (caller, subject_id)
+) WITH (fillfactor = 70);
+
+-- Finished tasks, partitioned by the day of finishing; see 0003_partitions.sql.
+CREATE TABLE message_safety.results (
+  task_id uuid NOT NULL,
+  lease_token uuid,
+  generation bigint NOT NULL,
+  finished_at timestamptz NOT NULL,
+  submitted_at timestamptz NOT NULL,
+  subject_version bigint,
+  state message_safety.task_state NOT NULL CHECK (state NOT IN ('queued', 'leased')),
+  attempt integer NOT NULL,
+  class smallint NOT NULL,
+  lane smallint NOT NULL,
+  kind text NOT NULL,
+  subject_id text,
+  decision text CHECK (decision IN ('allow', 'monitor', 'block', 'indeterminate')),
+  disposition text CHECK (disposition IN ('hold', 'block')),
+  reason text,
+  rules text[],
+  monitor_rules text[],
+  layer text,
+  subject_hash bytea,
+  pepper_id text,
+  rules_version text,
+  config_version text,
+  detector_bundle text,
+  CHECK ((disposition IS NOT NULL) = (decision IS NOT DISTINCT FROM 'indeterminate'))
+) PARTITION BY RANGE (finished_at);
+CREATE INDEX results_task ON message_safety.results (task_id);
+CREATE TABLE message_safety.results_default PARTITION OF message_safety.results DEFAULT;
+
+-- Payloads of finished tasks, kept only where payload_retention asks for it, in the same partitions.
+CREATE TABLE message_safety.payloads (
+  task_id uuid NOT NULL,
+  finished_at timestamptz NOT NULL,
+  kind text NOT NULL,
+  payload bytea NOT NULL
+) PARTITION BY RANGE (finished_at);
+CREATE INDEX payloads_task ON message_safety.payloads (task_id);
+CREATE TABLE message_safety.payloads_default PARTITION OF message_safety.payloads DEFAULT;
+
+-- Verdicts: immutable, one row a subject and set of versions; evidence is the cached value, byte for byte.
+CREATE TABLE message_safety.verdicts (
+  kind text NOT NULL,
+  subject_hash bytea NOT NULL,
+  pepper_id text NOT NULL,
+  rules_version text NOT NULL,
+  config_version text NOT NULL,
+  detector_bundle text NOT NULL,
+  decision text NOT NULL CHECK (decision IN ('allow', 'monitor', 'block')),
+  evidence bytea NOT NULL,
+  decided_at timestamptz NOT NULL,
+  PRIMARY KEY (kind, subject_hash, pepper_id, rules_version, config_version, detector_bundle)
+);
+
+-- Proof, not product: every accepted completion, without a key, so that a double one can be seen.
+-- Written only by workers whose settings say `completion_log: true`.
+CREATE TABLE message_safety.completion_log (
+  task_id uuid NOT NULL,
+  generation_presented bigint NOT NULL,
+  generation_on_row bigint NOT NULL,
+  holder uuid,
+  logged_at timestamptz NOT NULL
+);

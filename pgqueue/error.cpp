@@ -1,0 +1,34 @@
+#include "pgqueue/error.h"
+
+#include <algorithm>
+#include <array>
+
+namespace han::pgqueue {
+namespace {
+
+std::string text_of(std::string_view what, std::string_view sqlstate) {
+  std::string text(what);
+  if (!sqlstate.empty()) {
+    text += " (SQLSTATE ";
+    text += sqlstate;
+    text += ')';
+  }
+  return text;
+}
+
+}  // namespace
+
+Error::Error(std::string_view what, std::string_view sqlstate, Traits traits)
+    : std::runtime_error(text_of(what, sqlstate)), sqlstate_(sqlstate), traits_(traits) {}
+
+bool Error::is_retryable() const {
+  // 08 connection, 40 rollback (deadlock, serialization), 53 resources, 57 operator intervention,
+  // 58 system; 25006 a read-only server (failover), 55P03 lock timeout.
+  static constexpr std::array<std::string_view, 5> kClasses = {"08", "40", "53", "57", "58"};
+  if (traits_.connection_is_broken || traits_.is_deadline) return true;
+  if (sqlstate_ == "25006" || sqlstate_ == "55P03") return true;
+  return std::any_of(kClasses.begin(), kClasses.end(),
+                     [this](std::string_view c) { return sqlstate_.starts_with(c); });
+}
+
+}  // namespace han::pgqueue

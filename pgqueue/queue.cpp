@@ -1,0 +1,370 @@
+#include "pgqueue/queue.h"
+
+#include <algorithm>
+#include <unordered_map>
+#include <utility>
+
+#include "pgqueue/error.h"
+#include "pgqueue/submit.h"
+#include "pgqueue/text_column.h"
+#include "safety/base/check.h"
+
+namespace han::pgqueue {
+namespace {
+
+constexpr std::size_t kFailureBytesMax = 200;
+
+std::string_view to_string(FinalState state) {
+  switch (state) {
+    case FinalState::kDone:
+      return "done";
+    case FinalState::kExpired:
+      return "expired";
+    case FinalState::kDead:
+      return "dead";
+  }
+  return "";
+}
+
+// The three parallel arrays that name leases in every guarded statement.
+std::vector<Param> lease_params(std::span<const Lease> leases) {
+  ArrayParam ids(Oid::kUuid, leases.size());
+  ArrayParam generations(Oid::kInt8, leases.size());
+  ArrayParam tokens(Oid::kUuid, leases.size());
+  for (const Lease& lease : leases) {
+    ids.add(lease.task_id);
+    generations.add(lease.generation);
+    tokens.add(lease.token);
+  }
+  return {ids.build(), generations.build(), tokens.build()};
+}
+
+template <typename Items>
+std::vector<Lease> leases_of(const Items& items) {
+  std::vector<Lease> leases;
+  leases.reserve(items.size());
+  for (const auto& item : items) leases.push_back(item.lease);
+  return leases;
+}
+
+// Positions in a batch by task id; ids are unique within a batch.
+class Positions {
+ public:
+  explicit Positions(std::span<const Lease> leases) {
+    for (std::size_t i = 0; i < leases.size(); ++i) {
+      const bool is_new = positions_.emplace(leases[i].task_id, i).second;
+      SAFETY_CHECK(is_new);
+    }
+  }
+  std::size_t at(const Uuid& id) const { return positions_.at(id); }
+
+ private:
+  std::unordered_map<Uuid, std::size_t, safety::UuidHash> positions_;
+};
+
+// Which leases of a batch the rows name.
+std::vector<bool> named_by(const Rows& rows, std::span<const Lease> leases) {
+  const Positions positions(leases);
+  std::vector<bool> is_named(leases.size(), false);
+  for (int row = 0; row < rows.size(); ++row) is_named[positions.at(rows.uuid(row, 0))] = true;
+  return is_named;
+}
+
+std::vector<Lease> leases_without(std::span<const Lease> leases,
+                                  const std::vector<bool>& is_named) {
+  std::vector<Lease> rest;
+  for (std::size_t i = 0; i < leases.size(); ++i) {
+    if (!is_named[i]) rest.push_back(leases[i]);
+  }
+  return rest;
+}
+
+std::vector<Param> completion_params(std::span<const Completion> completions) {
+  std::vector<Param> params = lease_params(leases_of(completions));
+  const std::size_t n = completions.size();
+  ArrayParam states(Oid::kText, n);
+  ArrayParam decisions(Oid::kText, n);
+  ArrayParam dispositions(Oid::kText, n);
+  ArrayParam reasons(Oid::kText, n);
+  ArrayParam rules(Oid::kText, n);
+  ArrayParam monitor_rules(Oid::kText, n);
+  ArrayParam layers(Oid::kText, n);
+  ArrayParam hashes(Oid::kBytea, n);
+  ArrayParam peppers(Oid::kText, n);
+  ArrayParam rules_versions(Oid::kText, n);
+  ArrayParam config_versions(Oid::kText, n);
+  ArrayParam bundles(Oid::kText, n);
+  const auto add_nonempty = [](ArrayParam& column, std::string_view text) {
+    text.empty() ? column.add_null() : column.add(text);
+  };
+  for (const Completion& completion : completions) {
+    states.add(to_string(completion.state));
+    const Outcome& outcome = completion.outcome ? *completion.outcome : Outcome{};
+    add_nonempty(decisions, outcome.decision);
+    dispositions.add_optional(outcome.disposition);
+    reasons.add_optional(outcome.reason);
+    add_nonempty(rules, outcome.rules);
+    add_nonempty(monitor_rules, outcome.monitor_rules);
+    layers.add_optional(outcome.layer);
+    hashes.add_optional(outcome.subject_hash);
+    peppers.add_optional(outcome.pepper_id);
+    rules_versions.add_optional(outcome.rules_version);
+    config_versions.add_optional(outcome.config_version);
+    bundles.add_optional(outcome.detector_bundle);
+  }
+  for (const ArrayParam* column :
+       {&states, &decisions, &dispositions, &reasons, &rules, &monitor_rules, &layers, &hashes,
+        &peppers, &rules_versions, &config_versions, &bundles}) {
+    params.push_back(column->build());
+  }
+  return params;
+}
+
+std::vector<Param> cursor_params(const IndexCursor& cursor) {
+  return {Param::int2(cursor.priority_class), Param::int2(cursor.lane), Param::uuid(cursor.id)};
+}
+
+}  // namespace
+
+Queue::Queue(Pool& pool, QueueOptions options)
+    : pool_(pool),
+      options_(std::move(options)),
+      complete_sql_(sql::complete(options_.completion_log, options_.payload_retention)) {}
+
+Rows Queue::run(Statement statement, Deadline deadline, Durability durability) {
+  const Pool::Lease connection = pool_.acquire(deadline);
+  return Transaction::run(*connection, std::move(statement), deadline, durability);
+}
+
+Submitted Queue::submit(const std::string& caller, std::span<const NewTask> tasks,
+                        Deadline deadline) {
+  return submitted_of(run(submit_statement(caller, tasks), deadline, Durability::kDurable));
+}
+
+Submitted Queue::submit(Transaction& transaction, const std::string& caller,
+                        std::span<const NewTask> tasks, Deadline deadline) {
+  return submitted_of(transaction.execute(submit_statement(caller, tasks), deadline));
+}
+
+bool Queue::cancel(const Uuid& id, Deadline deadline) {
+  const Rows rows =
+      run({"cancel", sql::kCancel, {Param::uuid(id)}}, deadline, Durability::kDurable);
+  return rows.boolean(0, 0);
+}
+
+std::vector<ClaimedTask> Queue::claim(IndexCursor& cursor, std::size_t batch_max,
+                                      const Uuid& holder, Deadline deadline) {
+  SAFETY_CHECK(batch_max > 0 && batch_max <= kBatchMax);
+  const Uuid token = Uuid::random();
+  std::vector<Param> params = {Param::int8(static_cast<std::int64_t>(batch_max))};
+  for (Param& param : cursor_params(cursor)) params.push_back(std::move(param));
+  params.push_back(Param::int4(options_.attempts_max));
+  params.push_back(Param::uuid(token));
+  params.push_back(Param::uuid(holder));
+  params.push_back(Param::int8(options_.lease_duration.count()));
+  const Rows rows =
+      run({"claim", sql::kClaim, std::move(params)}, deadline, options_.claim_durability);
+
+  std::vector<std::pair<IndexCursor, ClaimedTask>> claimed;
+  for (int row = 0; row < rows.size(); ++row) {
+    ClaimedTask task;
+    task.lease = {rows.uuid(row, 0), rows.int8(row, 1), token};
+    task.kind = rows.text(row, 2);
+    task.payload = rows.text(row, 3);
+    task.attempt = rows.int4(row, 4);
+    task.is_overdue = rows.boolean(row, 7);
+    const IndexCursor at{rows.int2(row, 5), rows.int2(row, 6), task.lease.task_id};
+    claimed.emplace_back(at, std::move(task));
+  }
+  // The update returns rows by physical address; order and position are the index's.
+  std::sort(claimed.begin(), claimed.end(),
+            [](const auto& a, const auto& b) { return a.first < b.first; });
+  cursor = claimed.size() < batch_max ? IndexCursor{} : claimed.back().first;
+  std::vector<ClaimedTask> tasks;
+  tasks.reserve(claimed.size());
+  for (auto& [at, task] : claimed) tasks.push_back(std::move(task));
+  return tasks;
+}
+
+std::vector<Queue::LeaseStatus> Queue::status_of(std::span<const Lease> leases, Deadline deadline) {
+  std::vector<LeaseStatus> statuses(leases.size(), LeaseStatus::kLost);
+  if (leases.empty()) return statuses;
+  const Rows rows = run({"lease status", sql::kLeaseStatus, lease_params(leases)}, deadline,
+                        Durability::kAsynchronous);
+  const Positions positions(leases);
+  for (int row = 0; row < rows.size(); ++row) {
+    statuses[positions.at(rows.uuid(row, 0))] = static_cast<LeaseStatus>(rows.int4(row, 1));
+  }
+  return statuses;
+}
+
+std::vector<HeartbeatOutcome> Queue::heartbeat(std::span<const Lease> leases, Deadline deadline) {
+  SAFETY_CHECK(leases.size() <= kBatchMax);
+  std::vector<HeartbeatOutcome> outcomes(leases.size(), HeartbeatOutcome::kRenewed);
+  if (leases.empty()) return outcomes;
+  std::vector<Param> params = lease_params(leases);
+  params.push_back(Param::int8(options_.lease_duration.count()));
+  const std::vector<bool> is_renewed = named_by(
+      run({"heartbeat", sql::kHeartbeat, std::move(params)}, deadline, Durability::kAsynchronous),
+      leases);
+  const auto statuses = status_of(leases_without(leases, is_renewed), deadline);
+  auto status = statuses.begin();
+  for (std::size_t i = 0; i < leases.size(); ++i) {
+    if (is_renewed[i]) continue;
+    switch (*status++) {
+      case LeaseStatus::kStanding:
+        outcomes[i] = HeartbeatOutcome::kBusy;
+        break;
+      case LeaseStatus::kExpired:
+        outcomes[i] = HeartbeatOutcome::kExpired;
+        break;
+      case LeaseStatus::kCancelled:
+        outcomes[i] = HeartbeatOutcome::kCancelled;
+        break;
+      case LeaseStatus::kDone:
+      case LeaseStatus::kLost:
+        outcomes[i] = HeartbeatOutcome::kLost;
+        break;
+    }
+  }
+  return outcomes;
+}
+
+std::vector<std::size_t> Queue::complete_once(std::span<const Completion> completions,
+                                              std::size_t offset, const CompletionHook& hook,
+                                              Deadline deadline) {
+  const Pool::Lease connection = pool_.acquire(deadline);
+  Transaction transaction(*connection);
+  const Rows rows =
+      transaction.execute({"complete", complete_sql_, completion_params(completions)}, deadline);
+  const std::vector<bool> is_accepted = named_by(rows, leases_of(completions));
+  std::vector<std::size_t> accepted;
+  for (std::size_t i = 0; i < completions.size(); ++i) {
+    if (is_accepted[i]) accepted.push_back(offset + i);
+  }
+  if (hook && !accepted.empty()) hook(transaction, accepted);
+  transaction.commit(deadline);
+  return accepted;
+}
+
+void Queue::complete_part(std::span<const Completion> completions, std::size_t offset,
+                          const CompletionHook& hook, Deadline deadline,
+                          std::vector<CompletionOutcome>& outcomes) {
+  if (completions.empty()) return;
+  try {
+    for (const std::size_t index : complete_once(completions, offset, hook, deadline)) {
+      outcomes[index] = CompletionOutcome::kCompleted;
+    }
+  } catch (const Error& error) {
+    if (error.is_retryable()) throw;
+    if (completions.size() == 1) {
+      outcomes[offset] = CompletionOutcome::kRejected;
+      return;
+    }
+    const std::size_t half = completions.size() / 2;
+    complete_part(completions.first(half), offset, hook, deadline, outcomes);
+    complete_part(completions.subspan(half), offset + half, hook, deadline, outcomes);
+  }
+}
+
+std::vector<CompletionOutcome> Queue::complete(std::span<const Completion> completions,
+                                               const CompletionHook& hook, Deadline deadline) {
+  SAFETY_CHECK(completions.size() <= kBatchMax);
+  std::vector<CompletionOutcome> outcomes(completions.size(), CompletionOutcome::kLeaseLost);
+  complete_part(completions, 0, hook, deadline, outcomes);
+
+  std::vector<std::size_t> open;
+  std::vector<Lease> leases;
+  for (std::size_t i = 0; i < completions.size(); ++i) {
+    if (outcomes[i] != CompletionOutcome::kLeaseLost) continue;
+    open.push_back(i);
+    leases.push_back(completions[i].lease);
+  }
+  const auto statuses = status_of(leases, deadline);
+  for (std::size_t i = 0; i < open.size(); ++i) {
+    switch (statuses[i]) {
+      case LeaseStatus::kDone:
+        outcomes[open[i]] = CompletionOutcome::kAlreadyDone;
+        break;
+      case LeaseStatus::kStanding:
+      case LeaseStatus::kExpired:
+        outcomes[open[i]] = CompletionOutcome::kBusy;
+        break;
+      case LeaseStatus::kCancelled:
+      case LeaseStatus::kLost:
+        break;
+    }
+  }
+  return outcomes;
+}
+
+std::vector<GiveBackOutcome> Queue::give_back(std::span<const GiveBack> items, Deadline deadline) {
+  SAFETY_CHECK(items.size() <= kBatchMax);
+  std::vector<GiveBackOutcome> outcomes(items.size(), GiveBackOutcome::kGivenBack);
+  if (items.empty()) return outcomes;
+  const std::vector<Lease> leases = leases_of(items);
+  std::vector<Param> params = lease_params(leases);
+  ArrayParam delays(Oid::kInt8, items.size());
+  ArrayParam refunds(Oid::kInt8, items.size());
+  ArrayParam failures(Oid::kText, items.size());
+  for (const GiveBack& item : items) {
+    delays.add(std::max<std::int64_t>(item.delay.count(), 0));
+    refunds.add(std::int64_t{item.is_charged ? 0 : 1});
+    failures.add(std::string_view(text_column(item.failure, kFailureBytesMax)));
+  }
+  params.push_back(delays.build());
+  params.push_back(refunds.build());
+  params.push_back(failures.build());
+  const std::vector<bool> is_given = named_by(
+      run({"give back", sql::kGiveBack, std::move(params)}, deadline, Durability::kDurable),
+      leases);
+  const auto statuses = status_of(leases_without(leases, is_given), deadline);
+  auto status = statuses.begin();
+  for (std::size_t i = 0; i < items.size(); ++i) {
+    if (is_given[i]) continue;
+    const LeaseStatus found = *status++;
+    const bool still_stands = found == LeaseStatus::kStanding || found == LeaseStatus::kExpired;
+    outcomes[i] = still_stands ? GiveBackOutcome::kBusy : GiveBackOutcome::kLeaseLost;
+  }
+  return outcomes;
+}
+
+MaintenancePage Queue::page(Statement statement, Deadline deadline) {
+  const Rows rows = run(std::move(statement), deadline, Durability::kDurable);
+  MaintenancePage page{rows.int8(0, 0), rows.int8(0, 1), {}};
+  if (page.read > 0) page.end = {rows.int2(0, 2), rows.int2(0, 3), rows.uuid(0, 4)};
+  return page;
+}
+
+MaintenancePage Queue::rescue(const IndexCursor& from, std::int32_t rows, Deadline deadline) {
+  std::vector<Param> params = cursor_params(from);
+  params.push_back(Param::int8(rows));
+  return page({"rescue", sql::kRescue, std::move(params)}, deadline);
+}
+
+MaintenancePage Queue::expire(const IndexCursor& from, std::int32_t rows, Deadline deadline) {
+  std::vector<Param> params = cursor_params(from);
+  params.push_back(Param::int8(rows));
+  params.push_back(Param::text(options_.disposition));
+  return page({"expire", sql::kExpire, std::move(params)}, deadline);
+}
+
+MaintenancePage Queue::dead_letter(const IndexCursor& from, std::int32_t rows, Deadline deadline) {
+  std::vector<Param> params = cursor_params(from);
+  params.push_back(Param::int8(rows));
+  params.push_back(Param::text(options_.disposition));
+  params.push_back(Param::int4(options_.attempts_max));
+  return page({"dead-letter", sql::kDeadLetter, std::move(params)}, deadline);
+}
+
+std::size_t Queue::unpark(std::int32_t rows, Deadline deadline) {
+  const Rows result =
+      run({"unpark", sql::kUnpark, {Param::int8(rows)}}, deadline, Durability::kDurable);
+  return static_cast<std::size_t>(result.size());
+}
+
+void Queue::maintain_partitions(Deadline deadline) {
+  run({"maintain partitions", sql::kMaintainPartitions, {}}, deadline, Durability::kDurable);
+}
+
+}  // namespace han::pgqueue

@@ -1,0 +1,309 @@
+#include "pgqueue/sql.h"
+
+// The holder's guard: both numbers of the fence, checked under the row lock. A test build without
+// it (SAFETY_TEST_UNFENCED) shows that the proofs of the fence can fail.
+#ifdef SAFETY_TEST_UNFENCED
+#define FENCE(row, given) row ".state = 'leased'"
+#else
+#define FENCE(row, given)                                                        \
+  row ".state = 'leased' AND " row ".generation = " given ".generation AND " row \
+      ".lease_token = " given ".token"
+#endif
+
+// Saturates where a number could run over; the token keeps the fence unique even there.
+#define NEXT_GENERATION "LEAST(t.generation, 9223372036854775806) + 1"
+
+// The columns of `results` that come from the task itself.
+#define TASK_COLUMNS "submitted_at, subject_version, attempt, class, lane, kind, subject_id"
+
+namespace han::pgqueue::sql {
+
+const std::string_view kBegin = "BEGIN";
+const std::string_view kCommit = "COMMIT";
+const std::string_view kRollback = "ROLLBACK";
+
+// Transaction-local settings. The planner must find the index whatever its statistics say: a table
+// that was empty a second ago looks empty to it. Locks: none.
+const std::string_view kSettings = R"sql(
+SELECT set_config('statement_timeout', $1, true), set_config('synchronous_commit', $2, true),
+       set_config('idle_in_transaction_session_timeout', '60s', true),
+       set_config('enable_seqscan', 'off', true), set_config('enable_hashjoin', 'off', true),
+       set_config('enable_mergejoin', 'off', true), set_config('jit', 'off', true)
+)sql";
+
+// Locks and indexes: see submit_tasks() in migrations/0002_submit.sql.
+const std::string_view kSubmit = R"sql(
+SELECT ordinal, task_id, outcome
+FROM message_safety.submit_tasks($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
+)sql";
+
+// Locks: the task's row; waits for a holder's transaction. Index: primary key.
+const std::string_view kCancel = "SELECT message_safety.cancel_task($1)";
+
+// Claims up to $1 tasks behind the cursor ($2 class, $3 lane, $4 id), in index order.
+// Locks: the claimed rows, SKIP LOCKED, so it waits for nobody. Index: safety_tasks_claim, forward
+// from the cursor; the rows are updated by their physical address, so no join can multiply them
+// (R16). No indexed column changes: the update is heap-only. Exhausted rows ($5) are left to
+// kDeadLetter (R14).
+const std::string_view kClaim = R"sql(
+WITH picked AS MATERIALIZED (
+  SELECT ctid AS tid FROM message_safety.safety_tasks
+  WHERE NOT parked AND (class, lane, id) > ($2, $3, $4) AND lease_token IS NULL AND attempt < $5
+  ORDER BY class, lane, id LIMIT $1 FOR UPDATE SKIP LOCKED)
+UPDATE message_safety.safety_tasks t
+SET state = 'leased', generation = )sql" NEXT_GENERATION R"sql(, lease_token = $6, holder = $7,
+    lease_until = clock_timestamp() + $8 * interval '1 millisecond', attempt = t.attempt + 1
+WHERE t.ctid = ANY (ARRAY(SELECT tid FROM picked))
+RETURNING t.id, t.generation, t.kind, t.payload, t.attempt, t.class, t.lane,
+          t.decide_by <= clock_timestamp()
+)sql";
+
+// Renews leases that have not expired; $4 is the duration in ms. Returns the ids renewed.
+// Locks: the rows, in id order, SKIP LOCKED. Index: primary key. Heap-only update.
+const std::string_view kHeartbeat = R"sql(
+WITH given AS (SELECT * FROM unnest($1, $2, $3) AS u(id, generation, token)),
+held AS MATERIALIZED (
+  SELECT t.ctid AS tid FROM given g JOIN message_safety.safety_tasks t ON t.id = g.id
+  WHERE )sql" FENCE("t", "g") R"sql( AND t.lease_until > clock_timestamp()
+  ORDER BY t.id FOR UPDATE OF t SKIP LOCKED)
+UPDATE message_safety.safety_tasks t
+SET lease_until = clock_timestamp() + $4 * interval '1 millisecond'
+WHERE t.ctid = ANY (ARRAY(SELECT tid FROM held))
+RETURNING t.id
+)sql";
+
+// What became of leases that a guarded write did not touch: 1 already done by this very lease, 2
+// still standing (the row was locked), 3 standing but expired, 4 cancelled or superseded, 5 lost.
+// Locks: none. Index: primary key; results_task of the last days' partitions.
+const std::string_view kLeaseStatus = R"sql(
+SELECT g.id, CASE
+  WHEN r.task_id IS NOT NULL AND r.generation = g.generation AND r.lease_token = g.token THEN 1
+  WHEN t.id IS NOT NULL AND t.lease_until > clock_timestamp() THEN 2
+  WHEN t.id IS NOT NULL THEN 3
+  WHEN r.state IN ('cancelled', 'superseded') THEN 4
+  ELSE 5 END
+FROM unnest($1, $2, $3) AS g(id, generation, token)
+LEFT JOIN message_safety.safety_tasks t ON t.id = g.id AND t.generation = g.generation
+  AND t.lease_token = g.token
+LEFT JOIN LATERAL (
+  SELECT x.task_id, x.generation, x.lease_token, x.state FROM message_safety.results x
+  WHERE x.task_id = g.id AND x.finished_at > statement_timestamp() - interval '2 days'
+  LIMIT 1) r ON true
+)sql";
+
+// Gives tasks back to the queue after $4 ms ($5: 1 refunds the attempt; $6: why). A delayed task is
+// parked, never beyond decide_by. Returns the ids. Locks: the rows, in id order, SKIP LOCKED.
+// Index: primary key.
+const std::string_view kGiveBack = R"sql(
+WITH given AS (
+  SELECT * FROM unnest($1, $2, $3, $4, $5, $6) AS u(id, generation, token, delay_ms, refund, failure)),
+held AS MATERIALIZED (
+  SELECT g.* FROM given g JOIN message_safety.safety_tasks t ON t.id = g.id
+  WHERE )sql" FENCE("t", "g") R"sql(
+  ORDER BY t.id FOR UPDATE OF t SKIP LOCKED)
+UPDATE message_safety.safety_tasks t
+SET state = 'queued', generation = )sql" NEXT_GENERATION R"sql(, lease_token = NULL,
+    lease_until = NULL, holder = NULL, parked = h.delay_ms > 0,
+    attempt = GREATEST(t.attempt - h.refund::integer, 0), last_failure = h.failure,
+    run_at = LEAST(clock_timestamp() + h.delay_ms * interval '1 millisecond', t.decide_by)
+FROM held h WHERE t.id = h.id
+RETURNING t.id
+)sql";
+
+// One page of the claim index behind ($1, $2, $3), at most $4 rows. Maintenance pages the index so
+// that no number of rows that need nothing can hide one that does (R7).
+#define PAGE                                                                                 \
+  "WITH page AS MATERIALIZED (SELECT class, lane, id, ctid AS tid, lease_until, decide_by, " \
+  "attempt, lease_token FROM message_safety.safety_tasks "                                   \
+  "WHERE NOT parked AND (class, lane, id) > ($1, $2, $3) ORDER BY class, lane, id LIMIT $4)"
+
+// The answer of a page: rows changed, rows read, and where the page ended.
+#define PAGE_ANSWER(changed)                                         \
+  " SELECT (SELECT count(*) FROM " changed                           \
+  "), (SELECT count(*) FROM page), e.class, e.lane, e.id"            \
+  " FROM (SELECT 1) one LEFT JOIN (SELECT class, lane, id FROM page" \
+  " ORDER BY class DESC, lane DESC, id DESC LIMIT 1) e ON true"
+
+// Puts tasks whose lease has expired back into the queue.
+// Locks: expired rows only, SKIP LOCKED, expiry re-checked under the lock. Index:
+// safety_tasks_claim.
+const std::string_view kRescue = PAGE R"sql(,
+expired AS MATERIALIZED (
+  SELECT t.ctid AS tid FROM message_safety.safety_tasks t
+  WHERE t.ctid = ANY (ARRAY(SELECT tid FROM page WHERE lease_until < clock_timestamp()))
+    AND t.state = 'leased' AND t.lease_until < clock_timestamp()
+  FOR UPDATE SKIP LOCKED),
+changed AS (
+  UPDATE message_safety.safety_tasks t
+  SET state = 'queued', generation = )sql" NEXT_GENERATION R"sql(, lease_token = NULL,
+      lease_until = NULL, holder = NULL
+  WHERE t.ctid = ANY (ARRAY(SELECT tid FROM expired)) RETURNING t.id)
+)sql" PAGE_ANSWER("changed");
+
+// Ends a page's tasks of one kind with a state, an indeterminate decision and $5, the disposition.
+#define END_PAGE(condition, state, reason)                                                  \
+  PAGE ", ending AS MATERIALIZED (SELECT t.ctid AS tid FROM message_safety.safety_tasks t " \
+       "WHERE t.ctid = ANY (ARRAY(SELECT tid FROM page t WHERE " condition                  \
+       ")) "                                                                                \
+       "AND " condition                                                                     \
+       " FOR UPDATE SKIP LOCKED), "                                                         \
+       "gone AS (DELETE FROM message_safety.safety_tasks t "                                \
+       "WHERE t.ctid = ANY (ARRAY(SELECT tid FROM ending)) RETURNING t.*), "                \
+       "changed AS (INSERT INTO message_safety.results (task_id, generation, finished_at, " \
+       "state, decision, disposition, reason, " TASK_COLUMNS                                \
+       ") "                                                                                 \
+       "SELECT t.id, " NEXT_GENERATION ", clock_timestamp(), '" state                       \
+       "', 'indeterminate', "                                                               \
+       "$5, '" reason "', " TASK_COLUMNS " FROM gone t RETURNING task_id)" PAGE_ANSWER("changed")
+
+// Finishes tasks whose decide_by has passed, leased ones too: their holder finds the lease lost.
+// Locks: those rows, SKIP LOCKED, re-checked. Index: safety_tasks_claim.
+const std::string_view kExpire = END_PAGE("t.decide_by <= clock_timestamp()", "expired", "expired");
+
+// Finishes queued tasks that have used up their attempts ($6).
+// Locks: those rows, SKIP LOCKED, re-checked. Index: safety_tasks_claim.
+const std::string_view kDeadLetter =
+    END_PAGE("t.lease_token IS NULL AND t.attempt >= $6", "dead", "attempts_exhausted");
+
+// Lets up to $1 parked tasks whose time has come be claimed.
+// Locks: those rows, SKIP LOCKED. Index: safety_tasks_parked.
+const std::string_view kUnpark = R"sql(
+WITH due AS MATERIALIZED (
+  SELECT ctid AS tid FROM message_safety.safety_tasks
+  WHERE parked AND run_at <= statement_timestamp() ORDER BY run_at LIMIT $1 FOR UPDATE SKIP LOCKED)
+UPDATE message_safety.safety_tasks t SET parked = false
+WHERE t.ctid = ANY (ARRAY(SELECT tid FROM due)) AND t.parked
+RETURNING t.id
+)sql";
+
+// Locks: see migrations/0003_partitions.sql.
+const std::string_view kMaintainPartitions =
+    "SELECT partitions_made, rows_moved FROM message_safety.maintain_partitions()";
+
+// One task wherever it is; times in milliseconds since 1970. Locks: none.
+// Index: primary key, results_task of every partition that can hold it.
+const std::string_view kFindTask = R"sql(
+SELECT t.id, t.state::text, t.kind, c.name, t.class, t.generation, t.attempt,
+       (extract(epoch FROM t.submitted_at) * 1000)::bigint, NULL::bigint,
+       (extract(epoch FROM t.decide_by) * 1000)::bigint, t.last_failure,
+       CASE WHEN t.decide_by <= clock_timestamp() THEN 'indeterminate' END,
+       CASE WHEN t.decide_by <= clock_timestamp() THEN 'hold' END,
+       CASE WHEN t.decide_by <= clock_timestamp() THEN 'expired' END,
+       NULL::text[], NULL::text[], NULL::text, NULL::text, NULL::text, NULL::text
+FROM message_safety.safety_tasks t LEFT JOIN message_safety.callers c ON c.id = t.lane / 256
+WHERE t.id = $1
+UNION ALL
+SELECT r.task_id, r.state::text, r.kind, c.name, r.class, r.generation, r.attempt,
+       (extract(epoch FROM r.submitted_at) * 1000)::bigint,
+       (extract(epoch FROM r.finished_at) * 1000)::bigint, NULL, NULL, r.decision, r.disposition,
+       r.reason, r.rules, r.monitor_rules, r.layer, r.rules_version, r.config_version,
+       r.detector_bundle
+FROM message_safety.results r LEFT JOIN message_safety.callers c ON c.id = r.lane / 256
+WHERE r.task_id = $1
+)sql";
+
+// Up to $2 live tasks of state $1, oldest first. Locks: none. Index: primary key, in order.
+const std::string_view kListLive = R"sql(
+SELECT t.id, t.state::text, t.kind, t.attempt, (extract(epoch FROM t.submitted_at) * 1000)::bigint,
+       NULL::text, t.last_failure
+FROM message_safety.safety_tasks t WHERE t.state::text = $1 ORDER BY t.id LIMIT $2
+)sql";
+
+// Up to $2 finished tasks of state $1, newest days first. Locks: none. Reads the partitions of the
+// last $3 days.
+const std::string_view kListFinished = R"sql(
+SELECT r.task_id, r.state::text, r.kind, r.attempt,
+       (extract(epoch FROM r.submitted_at) * 1000)::bigint, r.decision, r.reason
+FROM message_safety.results r
+WHERE r.state::text = $1 AND r.finished_at > statement_timestamp() - $3 * interval '1 day'
+LIMIT $2
+)sql";
+
+// Figures without a full scan: exact up to $1 rows of each sort, else the bound and "more".
+// Locks: none. Index: safety_tasks_claim, safety_tasks_parked, primary key.
+const std::string_view kStats = R"sql(
+SELECT
+  (SELECT count(*) FROM (SELECT FROM message_safety.safety_tasks WHERE NOT parked LIMIT $1) x),
+  (SELECT count(*) FROM (SELECT FROM message_safety.safety_tasks
+                         WHERE NOT parked AND lease_token IS NOT NULL LIMIT $1) x),
+  (SELECT count(*) FROM (SELECT FROM message_safety.safety_tasks WHERE parked LIMIT $1) x),
+  (SELECT (extract(epoch FROM clock_timestamp() - submitted_at) * 1000)::bigint
+   FROM message_safety.safety_tasks ORDER BY id LIMIT 1),
+  (SELECT GREATEST(reltuples, 0)::bigint FROM pg_class
+   WHERE oid = 'message_safety.safety_tasks'::regclass),
+  (SELECT pg_stat_get_dead_tuples('message_safety.safety_tasks'::regclass)),
+  (SELECT count(*) FROM (SELECT FROM message_safety.results_default LIMIT $1) x)
+)sql";
+
+// Verdict rows are immutable: whoever comes second changes nothing. Callers sort by key, so that
+// two batches with the same subjects cannot deadlock. Locks: unique index entries. Index: primary
+// key.
+const std::string_view kInsertVerdicts = R"sql(
+INSERT INTO message_safety.verdicts (kind, subject_hash, pepper_id, rules_version, config_version,
+                                     detector_bundle, decision, evidence, decided_at)
+SELECT u.kind, u.subject_hash, u.pepper_id, u.rules_version, u.config_version, u.detector_bundle,
+       u.decision, u.evidence, clock_timestamp()
+FROM unnest($1, $2, $3, $4, $5, $6, $7, $8)
+  AS u(kind, subject_hash, pepper_id, rules_version, config_version, detector_bundle, decision, evidence)
+ON CONFLICT DO NOTHING
+)sql";
+
+// Verdicts of kind $1 and rules version $4 for pairs of hash and pepper, under any config: evidence
+// does not depend on it. Locks: none. Index: primary key, by its first four columns.
+const std::string_view kFindVerdicts = R"sql(
+SELECT u.subject_hash, u.pepper_id, v.decision, v.evidence, v.config_version
+FROM unnest($2, $3) AS u(subject_hash, pepper_id)
+CROSS JOIN LATERAL (
+  SELECT x.decision, x.evidence, x.config_version FROM message_safety.verdicts x
+  WHERE x.kind = $1 AND x.subject_hash = u.subject_hash AND x.pepper_id = u.pepper_id
+    AND x.rules_version = $4
+  ORDER BY x.decided_at DESC LIMIT 1) v
+)sql";
+
+// Finishes leased tasks: the guard, the delete and the result are one statement, so I2 and I3 are
+// checked under the row locks. A row that another transaction has locked is skipped, not waited
+// for. Locks: the rows, in id order, SKIP LOCKED. Index: primary key, twice. Returns the ids
+// accepted.
+std::string complete(CompletionLog log, PayloadRetention retention) {
+  std::string statement = R"sql(
+WITH given AS (
+  SELECT * FROM unnest($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)
+    AS u(id, generation, token, state, decision, disposition, reason, rules, monitor_rules, layer,
+         subject_hash, pepper_id, rules_version, config_version, detector_bundle)),
+held AS MATERIALIZED (
+  SELECT g.* FROM given g JOIN message_safety.safety_tasks t ON t.id = g.id
+  WHERE )sql" FENCE("t", "g") R"sql(
+  ORDER BY t.id FOR UPDATE OF t SKIP LOCKED),
+gone AS (
+  DELETE FROM message_safety.safety_tasks t USING held h WHERE t.id = h.id
+  RETURNING h.*, t.generation AS row_generation, t.holder, t.payload, t.submitted_at,
+            t.subject_version, t.attempt, t.class, t.lane, t.kind, t.subject_id)
+)sql";
+  if (log == CompletionLog::kOn) {
+    statement += R"sql(, logged AS (
+  INSERT INTO message_safety.completion_log (task_id, generation_presented, generation_on_row,
+                                             holder, logged_at)
+  SELECT id, generation, row_generation, holder, clock_timestamp() FROM gone)
+)sql";
+  }
+  if (retention == PayloadRetention::kKeep) {
+    statement += R"sql(, kept AS (
+  INSERT INTO message_safety.payloads (task_id, finished_at, kind, payload)
+  SELECT id, clock_timestamp(), kind, payload FROM gone)
+)sql";
+  }
+  statement += R"sql(
+INSERT INTO message_safety.results (
+  task_id, lease_token, generation, finished_at, state, decision, disposition, reason, rules,
+  monitor_rules, layer, subject_hash, pepper_id, rules_version, config_version, detector_bundle,
+  )sql" TASK_COLUMNS R"sql()
+SELECT id, token, generation, clock_timestamp(), state::message_safety.task_state, decision,
+  disposition, reason, string_to_array(rules, ','), string_to_array(monitor_rules, ','), layer,
+  subject_hash, pepper_id, rules_version, config_version, detector_bundle,
+  )sql" TASK_COLUMNS R"sql(
+FROM gone RETURNING task_id
+)sql";
+  return statement;
+}
+
+}  // namespace han::pgqueue::sql

@@ -1,0 +1,85 @@
+#include "pgqueue/submit.h"
+
+#include "pgqueue/queue.h"
+#include "safety/base/check.h"
+
+namespace han::pgqueue {
+namespace {
+
+// An array of a column that no task sets is NULL as a whole: the function skips its work.
+template <typename Get>
+Param column(Oid element, Oid array, std::span<const NewTask> tasks, Get get) {
+  ArrayParam out(element, tasks.size());
+  bool has_value = false;
+  for (const NewTask& task : tasks) {
+    const auto value = get(task);
+    has_value = has_value || value.has_value();
+    out.add_optional(value);
+  }
+  return has_value ? out.build() : Param::null(array);
+}
+
+std::optional<std::string_view> view(const std::optional<std::string>& text) {
+  if (!text) return std::nullopt;
+  return std::string_view(*text);
+}
+
+std::optional<std::int64_t> count(const std::optional<std::chrono::milliseconds>& duration) {
+  if (!duration) return std::nullopt;
+  return std::int64_t{duration->count()};
+}
+
+}  // namespace
+
+Statement submit_statement(const std::string& caller, std::span<const NewTask> tasks) {
+  SAFETY_CHECK(tasks.size() <= Queue::kBatchMax);
+  ArrayParam kinds(Oid::kText, tasks.size());
+  ArrayParam payloads(Oid::kBytea, tasks.size());
+  ArrayParam ids(Oid::kUuid, tasks.size());
+  for (const NewTask& task : tasks) {
+    kinds.add(std::string_view(task.kind));
+    payloads.add(safety::as_bytes(task.payload));
+    ids.add(task.id ? *task.id : Uuid::v7());
+  }
+  std::vector<Param> params;
+  params.push_back(Param::text(caller));
+  params.push_back(kinds.build());
+  params.push_back(payloads.build());
+  params.push_back(ids.build());
+  params.push_back(column(Oid::kText, Oid::kTextArray, tasks,
+                          [](const NewTask& task) { return view(task.idempotency_key); }));
+  params.push_back(column(Oid::kText, Oid::kTextArray, tasks,
+                          [](const NewTask& task) { return view(task.subject_id); }));
+  params.push_back(column(Oid::kInt8, Oid::kInt8Array, tasks,
+                          [](const NewTask& task) { return task.subject_version; }));
+  params.push_back(column(Oid::kInt2, Oid::kInt2Array, tasks,
+                          [](const NewTask& task) { return task.priority_class; }));
+  params.push_back(column(Oid::kInt2, Oid::kInt2Array, tasks,
+                          [](const NewTask& task) { return task.fairness_bucket; }));
+  params.push_back(column(Oid::kInt8, Oid::kInt8Array, tasks,
+                          [](const NewTask& task) { return count(task.run_after); }));
+  params.push_back(column(Oid::kInt8, Oid::kInt8Array, tasks,
+                          [](const NewTask& task) { return count(task.decide_within); }));
+  return {"submit", sql::kSubmit, std::move(params)};
+}
+
+SubmitOutcome submit_outcome(std::string_view word) {
+  if (word == "created") return SubmitOutcome::kCreated;
+  if (word == "duplicate") return SubmitOutcome::kDuplicate;
+  if (word == "conflict") return SubmitOutcome::kConflict;
+  SAFETY_CHECK(word == "superseded");
+  return SubmitOutcome::kSuperseded;
+}
+
+Submitted submitted_of(const Rows& rows) {
+  Submitted submitted;
+  submitted.submissions.reserve(static_cast<std::size_t>(rows.size()));
+  for (int row = 0; row < rows.size(); ++row) {
+    const SubmitOutcome outcome = submit_outcome(rows.text(row, 2));
+    submitted.submissions.push_back({rows.uuid(row, 1), outcome});
+    if (outcome == SubmitOutcome::kCreated) ++submitted.hint.tasks_ready;
+  }
+  return submitted;
+}
+
+}  // namespace han::pgqueue

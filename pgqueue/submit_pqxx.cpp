@@ -1,0 +1,94 @@
+#include "pgqueue/submit_pqxx.h"
+
+#include <pqxx/pqxx>
+
+#include "pgqueue/queue.h"
+#include "pgqueue/submit.h"
+#include "safety/base/check.h"
+#include "safety/base/hex.h"
+
+namespace han::pgqueue {
+namespace {
+
+// libpqxx 6 and 7 share no way to pass arrays or binary, so each array is passed as one literal of
+// an array, quoted by us element by element; an element of bytea is hex and needs no escaping.
+class ArrayLiteral {
+ public:
+  void add(const std::optional<std::string>& element) {
+    text_ += text_.size() > 1 ? "," : "";
+    if (!element) {
+      text_ += "NULL";
+      return;
+    }
+    has_value_ = true;
+    text_ += '"';
+    for (const char c : *element) {
+      if (c == '"' || c == '\\') text_ += '\\';
+      text_ += c;
+    }
+    text_ += '"';
+  }
+
+  // nullopt when no element was set: the function then skips the column.
+  std::optional<std::string> text() const {
+    if (!has_value_) return std::nullopt;
+    return text_ + "}";
+  }
+
+ private:
+  std::string text_ = "{";
+  bool has_value_ = false;
+};
+
+template <typename T>
+std::optional<std::string> number(const std::optional<T>& value) {
+  if (!value) return std::nullopt;
+  return std::to_string(*value);
+}
+
+std::optional<std::string> milliseconds(const std::optional<std::chrono::milliseconds>& value) {
+  if (!value) return std::nullopt;
+  return std::to_string(value->count());
+}
+
+constexpr const char* kSubmitText = R"sql(
+SELECT ordinal, task_id, outcome
+FROM message_safety.submit_tasks($1, $2::text[], $3::bytea[], $4::uuid[], $5::text[], $6::text[],
+  $7::bigint[], $8::smallint[], $9::smallint[], $10::bigint[], $11::bigint[])
+)sql";
+
+}  // namespace
+
+Submitted submit(pqxx::transaction_base& transaction, const std::string& caller,
+                 std::span<const NewTask> tasks) {
+  SAFETY_CHECK(tasks.size() <= Queue::kBatchMax);
+  if (tasks.empty()) return {};
+  std::array<ArrayLiteral, 10> columns;
+  for (const NewTask& task : tasks) {
+    columns[0].add(task.kind);
+    columns[1].add("\\x" + safety::to_hex(safety::as_bytes(task.payload)));
+    columns[2].add((task.id ? *task.id : Uuid::v7()).to_string());
+    columns[3].add(task.idempotency_key);
+    columns[4].add(task.subject_id);
+    columns[5].add(number(task.subject_version));
+    columns[6].add(number(task.priority_class));
+    columns[7].add(number(task.fairness_bucket));
+    columns[8].add(milliseconds(task.run_after));
+    columns[9].add(milliseconds(task.decide_within));
+  }
+  const pqxx::result rows = transaction.exec_params(
+      kSubmitText, caller, columns[0].text(), columns[1].text(), columns[2].text(),
+      columns[3].text(), columns[4].text(), columns[5].text(), columns[6].text(), columns[7].text(),
+      columns[8].text(), columns[9].text());
+  Submitted submitted;
+  for (const auto& row : rows) {
+    const auto id = Uuid::parse(row[1].as<std::string>());
+    SAFETY_CHECK(id.has_value());
+    const SubmitOutcome outcome = submit_outcome(row[2].as<std::string>());
+    submitted.submissions.push_back({*id, outcome});
+    if (outcome == SubmitOutcome::kCreated) ++submitted.hint.tasks_ready;
+  }
+  return submitted;
+}
+
+}  // namespace han::pgqueue

@@ -1,0 +1,93 @@
+#include "pgqueue/task_query.h"
+
+#include <algorithm>
+#include <array>
+
+#include "pgqueue/sql.h"
+#include "pgqueue/transaction.h"
+
+namespace han::pgqueue {
+namespace {
+
+constexpr std::array<std::string_view, 7> kStates = {"queued",     "leased",  "done", "cancelled",
+                                                     "superseded", "expired", "dead"};
+
+std::optional<std::string> optional_text(const Rows& rows, int row, int column) {
+  if (rows.is_null(row, column)) return std::nullopt;
+  return std::string(rows.text(row, column));
+}
+
+std::optional<std::int64_t> optional_int8(const Rows& rows, int row, int column) {
+  if (rows.is_null(row, column)) return std::nullopt;
+  return rows.int8(row, column);
+}
+
+Rows read(Connection& connection, Statement statement, Deadline deadline) {
+  return Transaction::run(connection, std::move(statement), deadline, Durability::kAsynchronous);
+}
+
+}  // namespace
+
+bool is_task_state(std::string_view word) {
+  return std::find(kStates.begin(), kStates.end(), word) != kStates.end();
+}
+
+std::optional<TaskView> find_task(Connection& connection, const Uuid& id, Deadline deadline) {
+  const Rows rows = read(connection, {"find task", sql::kFindTask, {Param::uuid(id)}}, deadline);
+  if (rows.size() == 0) return std::nullopt;
+  TaskView task;
+  task.id = rows.uuid(0, 0);
+  task.state = rows.text(0, 1);
+  task.kind = rows.text(0, 2);
+  task.caller = optional_text(rows, 0, 3).value_or("");
+  task.priority_class = rows.int2(0, 4);
+  task.generation = rows.int8(0, 5);
+  task.attempt = rows.int4(0, 6);
+  task.submitted_at_ms = rows.int8(0, 7);
+  task.finished_at_ms = optional_int8(rows, 0, 8);
+  task.decide_by_ms = optional_int8(rows, 0, 9);
+  task.last_failure = optional_text(rows, 0, 10);
+  task.decision = optional_text(rows, 0, 11);
+  task.disposition = optional_text(rows, 0, 12);
+  task.reason = optional_text(rows, 0, 13);
+  task.rules = rows.text_array(0, 14);
+  task.monitor_rules = rows.text_array(0, 15);
+  task.layer = optional_text(rows, 0, 16);
+  task.rules_version = optional_text(rows, 0, 17);
+  task.config_version = optional_text(rows, 0, 18);
+  task.detector_bundle = optional_text(rows, 0, 19);
+  return task;
+}
+
+std::vector<TaskLine> list_tasks(Connection& connection, const std::string& state,
+                                 std::int32_t limit, std::int32_t days, Deadline deadline) {
+  std::vector<Param> params = {Param::text(state), Param::int8(limit)};
+  const bool is_live = state == "queued" || state == "leased";
+  if (!is_live) params.push_back(Param::int4(days));
+  const Rows rows = read(
+      connection, {"list tasks", is_live ? sql::kListLive : sql::kListFinished, std::move(params)},
+      deadline);
+  std::vector<TaskLine> lines;
+  for (int row = 0; row < rows.size(); ++row) {
+    lines.push_back({rows.uuid(row, 0), std::string(rows.text(row, 1)),
+                     std::string(rows.text(row, 2)), rows.int4(row, 3), rows.int8(row, 4),
+                     optional_text(rows, row, 5), optional_text(rows, row, 6)});
+  }
+  return lines;
+}
+
+QueueStats queue_stats(Connection& connection, std::int64_t bound, Deadline deadline) {
+  const Rows rows = read(connection, {"stats", sql::kStats, {Param::int8(bound)}}, deadline);
+  QueueStats stats;
+  stats.bound = bound;
+  stats.ready = rows.int8(0, 0);
+  stats.leased = rows.int8(0, 1);
+  stats.delayed = rows.int8(0, 2);
+  stats.oldest_ms = optional_int8(rows, 0, 3).value_or(0);
+  stats.rows_estimate = rows.int8(0, 4);
+  stats.dead_tuples = rows.int8(0, 5);
+  stats.default_partition_rows = rows.int8(0, 6);
+  return stats;
+}
+
+}  // namespace han::pgqueue

@@ -1,0 +1,76 @@
+// Reading tasks: for operators and metrics. Payloads are never read here.
+//
+// Threads:   pure functions over a connection, which is one thread's.
+// Blocks:    up to the deadline.
+// Fails:     throws Error.
+// Limits:    lists return at most `limit` rows, stats count at most `bound` rows of each sort.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "pgqueue/connection.h"
+#include "pgqueue/task.h"
+
+namespace han::pgqueue {
+
+// A task wherever it is. Times are milliseconds since 1970 by the database's clock.
+struct TaskView {
+  Uuid id;
+  std::string state;
+  std::string kind;
+  std::string caller;
+  std::int16_t priority_class = 0;
+  std::int64_t generation = 0;
+  std::int32_t attempt = 0;
+  std::int64_t submitted_at_ms = 0;
+  std::optional<std::int64_t> finished_at_ms;
+  std::optional<std::int64_t> decide_by_ms;
+  std::optional<std::string> last_failure;
+  // Of a live task only when decide_by has passed: then it counts as expired, whoever is alive to
+  // say so.
+  std::optional<std::string> decision;
+  std::optional<std::string> disposition;
+  std::optional<std::string> reason;
+  std::vector<std::string> rules;
+  std::vector<std::string> monitor_rules;
+  std::optional<std::string> layer;
+  std::optional<std::string> rules_version;
+  std::optional<std::string> config_version;
+  std::optional<std::string> detector_bundle;
+};
+
+std::optional<TaskView> find_task(Connection& connection, const Uuid& id, Deadline deadline);
+
+struct TaskLine {
+  Uuid id;
+  std::string state;
+  std::string kind;
+  std::int32_t attempt = 0;
+  std::int64_t submitted_at_ms = 0;
+  std::optional<std::string> decision;
+  std::optional<std::string> reason;  // of a live task: its last failure
+};
+
+// Tasks of one state, oldest first where they live, of the last `days` where they are finished.
+std::vector<TaskLine> list_tasks(Connection& connection, const std::string& state,
+                                 std::int32_t limit, std::int32_t days, Deadline deadline);
+
+// The seven state words.
+bool is_task_state(std::string_view word);
+
+struct QueueStats {
+  std::int64_t bound = 0;  // counts stop here
+  std::int64_t ready = 0;  // queued and leased, not delayed
+  std::int64_t leased = 0;
+  std::int64_t delayed = 0;
+  std::int64_t oldest_ms = 0;  // age of the oldest live task
+  std::int64_t rows_estimate = 0;
+  std::int64_t dead_tuples = 0;
+  std::int64_t default_partition_rows = 0;  // not 0: partitions were made too late
+};
+
+QueueStats queue_stats(Connection& connection, std::int64_t bound, Deadline deadline);
+
+}  // namespace han::pgqueue

@@ -1,0 +1,48 @@
+// Transaction: one database transaction on a leased connection.
+//
+// Begins with its first statement, ends with commit() or, without it, is rolled back by the
+// destructor. Statements that need no answer are enqueued and travel with the next one or with the
+// commit.
+//
+// Threads:   one thread at a time.
+// Owns:      nothing; the connection must outlive it.
+// Blocks:    every call up to its deadline; the destructor up to 1 s for the rollback.
+// Fails:     throws Error; after a lost commit acknowledgement is_in_doubt() is true.
+#pragma once
+
+#include <chrono>
+#include <vector>
+
+#include "pgqueue/connection.h"
+
+namespace han::pgqueue {
+
+// Whether a commit waits for its flush to disk (PostgreSQL's synchronous_commit on or off).
+enum class Durability { kDurable, kAsynchronous };
+
+class Transaction {
+ public:
+  explicit Transaction(Connection& connection, Durability durability = Durability::kDurable);
+  Transaction(const Transaction&) = delete;
+  Transaction& operator=(const Transaction&) = delete;
+  ~Transaction();
+
+  Rows execute(Statement statement, Deadline deadline);
+  void enqueue(Statement statement);
+  void commit(Deadline deadline);
+
+  // One statement in a transaction of its own, in one flight.
+  static Rows run(Connection& connection, Statement statement, Deadline deadline,
+                  Durability durability = Durability::kDurable);
+
+ private:
+  std::vector<Rows> fly(Deadline deadline, Connection::Commits commits);
+
+  Connection& connection_;
+  const Durability durability_;
+  std::vector<Statement> pending_;
+  bool has_begun_ = false;
+  bool is_over_ = false;
+};
+
+}  // namespace han::pgqueue
