@@ -39,10 +39,11 @@ PolicyConfig read_policy(const YamlNode& node) {
 TtlConfig read_ttl(const YamlNode& node) {
   TtlConfig ttl;
   node.allow_only({"text_hours", "link_hours", "file_days", "dns_seconds"});
-  ttl.text = std::chrono::hours(node.integer_or("text_hours", {1, kTextHoursMax}, 24));
-  ttl.link = std::chrono::hours(node.integer_or("link_hours", {1, kLinkHoursMax}, 24));
-  ttl.file = std::chrono::hours(24 * node.integer_or("file_days", {1, kFileDaysMax}, 30));
-  ttl.dns = std::chrono::seconds(node.integer_or("dns_seconds", {1, kDnsSecondsMax}, 900));
+  ttl.text = std::chrono::hours(node.integer_or("text_hours", {1, kTextHoursMax}, kTextHoursMax));
+  ttl.link = std::chrono::hours(node.integer_or("link_hours", {1, kLinkHoursMax}, kLinkHoursMax));
+  ttl.file = std::chrono::hours(24 * node.integer_or("file_days", {1, kFileDaysMax}, kFileDaysMax));
+  ttl.dns =
+      std::chrono::seconds(node.integer_or("dns_seconds", {1, kDnsSecondsMax}, kDnsSecondsMax));
   return ttl;
 }
 

@@ -8,7 +8,7 @@
 //       on_indeterminate: hold        # hold | block; never allow
 //       block_severity_min: 0         # 0..100; a weaker blocking rule only monitors
 //       categories: {spam: monitor}   # block | monitor, per category
-//     ttl: {text_hours: 24, link_hours: 24, file_days: 30, dns_seconds: 900}
+//     ttl: {text_hours: 48, link_hours: 48, file_days: 30, dns_seconds: 900}
 //     limits: {text_bytes_max: 65536}
 //
 // Threads: a value. Blocks: load_config reads one file.
@@ -39,8 +39,8 @@ struct PolicyConfig {
 };
 
 struct TtlConfig {
-  std::chrono::seconds text = std::chrono::hours(24);
-  std::chrono::seconds link = std::chrono::hours(24);
+  std::chrono::seconds text = std::chrono::hours(48);
+  std::chrono::seconds link = std::chrono::hours(48);
   std::chrono::seconds file = std::chrono::hours(24 * 30);
   std::chrono::seconds dns = std::chrono::seconds(900);
 };

@@ -240,7 +240,8 @@ ConfigError::ConfigError(std::string file, int line, std::string field,
     : std::runtime_error(describe(file, line, field, what_and_fix)),
       file_(std::move(file)),
       line_(line),
-      field_(std::move(field)) {}
+      field_(std::move(field)),
+      what_and_fix_(what_and_fix) {}
 
 int YamlNode::line() const { return tree_->nodes[index_].line; }
 

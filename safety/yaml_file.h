@@ -34,11 +34,13 @@ class ConfigError : public std::runtime_error {
   const std::string& file() const { return file_; }
   int line() const { return line_; }
   const std::string& field() const { return field_; }
+  const std::string& what_and_fix() const { return what_and_fix_; }
 
  private:
   std::string file_;
   int line_;
   std::string field_;
+  std::string what_and_fix_;
 };
 
 struct YamlLimits {

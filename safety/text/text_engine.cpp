@@ -1,0 +1,101 @@
+#include "safety/text/text_engine.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "safety/base/digest.h"
+#include "safety/config.h"
+#include "safety/text/fold.h"
+#include "safety/text/rules_file.h"
+
+namespace han::safety {
+namespace {
+
+std::string rules_version_of(const std::vector<Rule>& live) {
+  Sha256 digest;
+  const auto add = [&digest](std::string_view part) {
+    digest.update(std::to_string(part.size())).update(":").update(part);
+  };
+  add("han.rules.1");
+  for (const Rule& rule : live) add(canonical_form(rule));
+  add("live");
+  for (const Rule& rule : live) add(rule.id);
+  add(RuleDatabase::engine_version());
+  add(fold_version());
+  add(std::to_string(kTextCodeEpoch));
+  return version_string(digest.finish());
+}
+
+RuleTable table_of(const std::vector<Rule>& live) {
+  RuleTable::Entries entries;
+  for (const Rule& rule : live) {
+    entries[rule.id] = RulePolicy{rule.severity, rule.action, rule.mode, rule.categories};
+  }
+  return RuleTable(rules_version_of(live), std::move(entries));
+}
+
+// ASCII letters of both cases are equal; `lower` is lower-case ASCII.
+bool ends_with(std::string_view text, std::string_view lower) {
+  if (text.size() < lower.size()) return false;
+  text.remove_prefix(text.size() - lower.size());
+  return std::equal(text.begin(), text.end(), lower.begin(), [](char c, char l) {
+    return c == l || (c >= 'A' && c <= 'Z' && c + ('a' - 'A') == l);
+  });
+}
+
+}  // namespace
+
+TextScratch::TextScratch(const TextEngine& engine) : scratch_(engine.database_) {}
+
+bool TextScratch::fits(const TextEngine& engine) const { return scratch_.fits(engine.database_); }
+
+TextEngine::TextEngine(const std::string& file, std::vector<Rule> rules,
+                       std::chrono::sys_days activation_date)
+    : live_(live_rules(std::move(rules), activation_date)),
+      table_(table_of(live_)),
+      database_(file, live_) {}
+
+TextEvidence TextEngine::scan(std::string_view repaired_text, TextScratch& scratch) const {
+  TextEvidence evidence;
+  if (repaired_text.size() > kTextBytesMax) {
+    evidence.failure = kReasonLimit;
+    return evidence;
+  }
+  switch (database_.scan(repaired_text, scratch.scratch_)) {
+    case ScanOutcome::kScanned:
+      break;
+    case ScanOutcome::kEngineError:
+      evidence.failure = kReasonEngine;
+      return evidence;
+  }
+  for (const std::uint32_t index : scratch.scratch_.hits()) {
+    const Rule& rule = live_[index];
+    auto& ids = rule.mode == RuleMode::kEnforce ? evidence.hits : evidence.monitor;
+    ids.push_back(rule.id);
+  }
+  evidence.has_links = has_link_marks(repaired_text);
+  return evidence;
+}
+
+const Rule* TextEngine::find_rule(std::string_view id) const {
+  const auto at =
+      std::lower_bound(live_.begin(), live_.end(), id,
+                       [](const Rule& rule, std::string_view key) { return rule.id < key; });
+  return at == live_.end() || at->id != id ? nullptr : &*at;
+}
+
+TextEngine load_text_engine(const std::string& path, std::chrono::sys_days activation_date) {
+  return TextEngine(path, load_rules(path), activation_date);
+}
+
+bool has_link_marks(std::string_view text) {
+  for (std::size_t at = text.find(':'); at != std::string_view::npos; at = text.find(':', at + 1)) {
+    if (text.substr(at + 1, 2) == "//" || ends_with(text.substr(0, at), "mailto")) return true;
+  }
+  for (std::size_t at = text.find('.'); at != std::string_view::npos; at = text.find('.', at + 1)) {
+    if (ends_with(text.substr(0, at), "www")) return true;
+  }
+  return false;
+}
+
+}  // namespace han::safety

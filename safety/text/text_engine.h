@@ -1,0 +1,73 @@
+// TextEngine: an immutable snapshot of rules, compiled and versioned, that turns texts into
+// evidence.
+//
+//     const TextEngine engine = load_text_engine(path, today);
+//     TextScratch scratch(engine);                     // one per thread and snapshot
+//     const auto evidence = engine.scan(repair_utf8(text, buffer), scratch);
+//     const auto verdict = decide_text(evidence, engine.rules(), config);
+//
+// rules_version is the digest of the live rules (expiry judged at activation), their ids, the
+// versions of Vectorscan, ICU and Unicode, and kTextCodeEpoch.
+#pragma once
+
+#include <chrono>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "safety/evidence.h"
+#include "safety/rule_table.h"
+#include "safety/text/rule.h"
+#include "safety/text/rule_database.h"
+
+namespace han::safety {
+
+// Raised by hand whenever this code's evidence for the same rules and text changes.
+inline constexpr int kTextCodeEpoch = 1;
+
+class TextEngine;
+
+// The memory that a thread scans with. Threads: one at a time; made for one snapshot.
+class TextScratch {
+ public:
+  explicit TextScratch(const TextEngine& engine);
+  // False after the engine was replaced by another snapshot: make a new scratch then.
+  bool fits(const TextEngine& engine) const;
+
+ private:
+  friend class TextEngine;
+  ScanScratch scratch_;
+};
+
+// Threads: immutable after construction; safe to share. Blocks: never.
+// Fails:   the constructor throws ConfigError; scan() reports in the evidence.
+class TextEngine {
+ public:
+  // `file` is named in errors; `rules` are all rules of the file.
+  TextEngine(const std::string& file, std::vector<Rule> rules,
+             std::chrono::sys_days activation_date);
+
+  // Evidence about a repaired text (safety/text/utf8.h). Equal texts give equal evidence. A failure
+  // of the engine, or a text over kTextBytesMax, gives a failure and no hits.
+  // Requires: a scratch that fits (checked).
+  TextEvidence scan(std::string_view repaired_text, TextScratch& scratch) const;
+
+  const RuleTable& rules() const { return table_; }
+  const std::string& rules_version() const { return table_.rules_version(); }
+  const std::vector<Rule>& live() const { return live_; }  // sorted by id
+  const Rule* find_rule(std::string_view id) const;        // nullptr when no live rule has the id
+
+ private:
+  friend class TextScratch;
+  std::vector<Rule> live_;
+  RuleTable table_;
+  RuleDatabase database_;
+};
+
+TextEngine load_text_engine(const std::string& path, std::chrono::sys_days activation_date);
+
+// Whether a text may hold a link: it has "://", "www." or "mailto:", ASCII case ignored. This only
+// says that links must be looked for; what a link is, is judged elsewhere.
+bool has_link_marks(std::string_view text);
+
+}  // namespace han::safety
