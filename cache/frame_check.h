@@ -24,6 +24,7 @@ struct ReplyLimits {
   std::size_t value_bytes_max = 128 * 1024;
   // A value longer than this is a protocol error.
   std::size_t dropped_bytes_max = std::size_t{64} << 20;
+  // Of all arrays of one reply together.
   std::size_t elements_max = 16 * 1024;
   // Bytes of all replies of one call.
   std::size_t call_bytes_max = std::size_t{64} << 20;
@@ -66,6 +67,7 @@ class FrameCheck {
   char last_ = 0;
   std::array<std::uint64_t, kDepthMax + 1> items_left_{};
   std::size_t depth_ = 0;
+  std::size_t elements_ = 0;
   std::uint64_t reply_count_ = 0;
 };
 

@@ -14,7 +14,6 @@
 // Limits:    `size` connections.
 #pragma once
 
-#include <array>
 #include <chrono>
 #include <condition_variable>
 #include <cstdint>
@@ -75,7 +74,7 @@ class Pool {
     Pool* pool_ = nullptr;
     std::unique_ptr<Connection> connection_;
     std::optional<Breaker::Permit> permit_;
-    bool has_failed_ = false;
+    bool is_to_be_discarded_ = false;
     bool has_succeeded_ = false;
   };
 
@@ -95,13 +94,13 @@ class Pool {
   PoolStats stats() const;
 
  private:
+  // Null: the connection was discarded.
   void give_back(std::unique_ptr<Connection> connection);
   std::unique_ptr<Connection> take_fresh_idle() REQUIRES(mutex_);
   void run(const std::stop_token& stop);
-  bool wait_for_work(const std::stop_token& stop);
-  void drop_stale();
+  bool has_room() const REQUIRES(mutex_);
+  void drop_closed();
   bool connect_once();
-  void pause(const std::stop_token& stop, std::chrono::milliseconds delay);
 
   const PoolOptions options_;
   Breaker breaker_;

@@ -122,7 +122,6 @@ class WakeupSubscriber {
   Ending serve(const std::stop_token& stop);
   Ending listen(Connection& connection, const std::stop_token& stop);
   void take_message(const Reply& reply);
-  void set_up(bool is_up);
   void pause(const std::stop_token& stop, std::chrono::milliseconds delay);
 
   const WakeupOptions options_;
