@@ -19,6 +19,7 @@
 #include "safety/rule_table.h"
 #include "safety/text/rule.h"
 #include "safety/text/rule_database.h"
+#include "safety/yaml_file.h"
 
 namespace han::safety {
 
