@@ -129,6 +129,10 @@ class TreeBuilder final : public YAML::EventHandler {
       if (is_key && kind != Kind::kPlain && kind != Kind::kQuoted) {
         tree_.fail(node.line, "", "a key must be a word, not a list, a map or nothing");
       }
+      // The parser sees that a value is missing only on a later line.
+      if (!is_key && kind == Kind::kNull && parent.kind == Kind::kMap) {
+        node.line = tree_.nodes[parent.children.back()].line;
+      }
       parent.children.push_back(index);
     }
     tree_.nodes.push_back(std::move(node));
