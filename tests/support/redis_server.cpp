@@ -8,6 +8,8 @@
 
 #include <chrono>
 #include <cstring>
+#include <fstream>
+#include <iterator>
 #include <stdexcept>
 
 #include "tests/support/await.h"
@@ -97,12 +99,16 @@ RedisServer::RedisServer(RedisServerOptions options) : options_(std::move(option
 RedisServer::~RedisServer() = default;
 
 bool RedisServer::try_start() {
-  std::vector<std::string> argv = {"redis-server", "--port", std::to_string(port_)};
+  // ACL rules have spaces, which arguments would not keep together.
+  const auto config_path = dir_.file("redis.conf");
+  std::ofstream config(config_path);
+  for (const auto& user : options_.users) config << "user " << user << "\n";
+  config.close();
+  std::vector<std::string> argv = {"redis-server", config_path, "--port", std::to_string(port_)};
   const auto add = [&](std::initializer_list<std::string> more) { argv.insert(argv.end(), more); };
   add({"--bind", "127.0.0.1", "--unixsocket", socket_path(), "--unixsocketperm", "777"});
   add({"--dir", dir_.path().string(), "--save", "", "--appendonly", "no"});
   if (!options_.password.empty()) add({"--requirepass", options_.password});
-  for (const auto& user : options_.users) add({"--user", user});
   argv.insert(argv.end(), options_.arguments.begin(), options_.arguments.end());
   process_.emplace(ProcessOptions{argv, {}, "", dir_.file("redis.log"), dir_.path().string()});
   const bool is_up = await([&] {
@@ -170,7 +176,8 @@ std::string RedisServer::ask(const std::vector<std::string>& command) const {
 }
 
 std::string RedisServer::output() const {
-  return process_ ? process_->output() : "the process is gone";
+  std::ifstream log(dir_.file("redis.log"));
+  return {std::istreambuf_iterator<char>(log), {}};
 }
 
 }  // namespace han::tests

@@ -1,0 +1,51 @@
+// QueueFixture: a queue on a fresh database of a server that all tests of the program share.
+//
+// Threads: one thread at a time.
+// Owns:    the database's pool; the server lives to the end of the program.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "pgqueue/queue.h"
+#include "tests/support/pg_server.h"
+
+namespace han::tests {
+
+using namespace std::chrono_literals;
+
+inline safety::Deadline soon() { return safety::Deadline::after(std::chrono::seconds(30)); }
+
+class QueueFixture : public ::testing::Test {
+ protected:
+  static PgServer& server();
+
+  void SetUp() override;
+  // Another queue on the same database.
+  void open(pgqueue::QueueOptions options);
+
+  // Submits `count` tasks of kind "text" and returns their ids.
+  std::vector<pgqueue::Uuid> submit(std::size_t count);
+  // Claims up to `count` tasks from the start of the index.
+  std::vector<pgqueue::ClaimedTask> claim(std::size_t count);
+  // Claims the only task.
+  pgqueue::Lease claim_one();
+  pgqueue::CompletionOutcome complete(const pgqueue::Lease& lease);
+  std::string value(const std::string& sql) { return pg_value(conninfo_, sql); }
+  void execute(const std::string& sql) { pg_execute(conninfo_, sql); }
+  // Lets every lease look expired to the database's clock.
+  void expire_leases();
+
+  std::string conninfo_;
+  std::unique_ptr<pgqueue::Pool> pool_;
+  std::unique_ptr<pgqueue::Queue> queue_;
+  const pgqueue::Uuid holder_ = pgqueue::Uuid::random();
+};
+
+pgqueue::NewTask text_task(std::string payload);
+pgqueue::Completion completion_of(const pgqueue::Lease& lease);
+
+}  // namespace han::tests

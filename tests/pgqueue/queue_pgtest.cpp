@@ -1,0 +1,489 @@
+#include <atomic>
+#include <random>
+#include <set>
+#include <thread>
+
+#include "pgqueue/error.h"
+#include "pgqueue/queue.h"
+#include "pgqueue/verdict_rows.h"
+#include "tests/pgqueue/queue_fixture.h"
+#include "tests/support/tcp_gate.h"
+
+namespace han::tests {
+
+using pgqueue::ClaimedTask;
+using pgqueue::Completion;
+using pgqueue::CompletionOutcome;
+using pgqueue::GiveBack;
+using pgqueue::GiveBackOutcome;
+using pgqueue::HeartbeatOutcome;
+using pgqueue::IndexCursor;
+using pgqueue::Lease;
+using pgqueue::NewTask;
+using pgqueue::Queue;
+using pgqueue::Transaction;
+using pgqueue::Uuid;
+
+class QueueTest : public QueueFixture {};
+
+pgqueue::VerdictRow verdict_row(const std::string& decision) {
+  return {{"text", std::string(32, 'h'), "p1", "r", "c", ""}, decision, "evidence"};
+}
+
+TEST_F(QueueTest, ATaskGoesFromSubmitToResult) {
+  const auto ids = submit(1);
+  const auto tasks = claim(10);
+  ASSERT_EQ(tasks.size(), 1U);
+  EXPECT_EQ(tasks[0].lease.task_id, ids[0]);
+  EXPECT_EQ(tasks[0].kind, "text");
+  EXPECT_EQ(tasks[0].payload, "payload 0");
+  EXPECT_EQ(tasks[0].attempt, 1);
+  EXPECT_FALSE(tasks[0].is_overdue);
+  EXPECT_EQ(complete(tasks[0].lease), CompletionOutcome::kCompleted);
+  EXPECT_EQ(value("SELECT count(*) FROM message_safety.safety_tasks"), "0");
+  EXPECT_EQ(value("SELECT state || ' ' || decision FROM message_safety.results"), "done monitor");
+}
+
+TEST_F(QueueTest, ClaimedTasksAreNotClaimedAgain) {
+  submit(3);
+  EXPECT_EQ(claim(2).size(), 2U);
+  EXPECT_EQ(claim(10).size(), 1U);
+  EXPECT_EQ(claim(10).size(), 0U);
+}
+
+TEST_F(QueueTest, TheCursorReadsOnAndStartsAgainAtTheEnd) {
+  submit(5);
+  IndexCursor cursor;
+  EXPECT_EQ(queue_->claim(cursor, 3, holder_, soon()).size(), 3U);
+  EXPECT_NE(cursor, IndexCursor{});
+  EXPECT_EQ(queue_->claim(cursor, 3, holder_, soon()).size(), 2U);
+  EXPECT_EQ(cursor, IndexCursor{});
+}
+
+TEST_F(QueueTest, ClassesComeInOrder) {
+  std::vector<NewTask> tasks = {text_task("low"), text_task("high")};
+  tasks[0].priority_class = std::int16_t{5};
+  tasks[1].priority_class = std::int16_t{0};
+  queue_->submit("safetyctl", tasks, soon());
+  const auto claimed = claim(2);
+  ASSERT_EQ(claimed.size(), 2U);
+  EXPECT_EQ(claimed[0].payload, "high");
+}
+
+TEST_F(QueueTest, R01_RescueReportsNothingForARowThatIsBeingCompleted) {
+  submit(1);
+  const Lease lease = claim_one();
+  expire_leases();
+  const Completion completion = completion_of(lease);
+  std::int64_t rescued = -1;
+  // The hook runs after the guard, before the commit: the reaper sees the expired row, but locked.
+  const auto outcomes = queue_->complete(
+      {&completion, 1},
+      [&](Transaction&, std::span<const std::size_t>) {
+        rescued = queue_->rescue({}, 100, soon()).changed;
+      },
+      soon());
+  EXPECT_EQ(outcomes[0], CompletionOutcome::kCompleted);
+  EXPECT_EQ(rescued, 0);
+  EXPECT_EQ(queue_->rescue({}, 100, soon()).changed, 0);
+}
+
+TEST_F(QueueTest, R01_RescueReChecksExpiryUnderTheLock) {
+  submit(1);
+  const Lease lease = claim_one();
+  EXPECT_EQ(queue_->rescue({}, 100, soon()).changed, 0);
+  EXPECT_EQ(complete(lease), CompletionOutcome::kCompleted);
+}
+
+TEST_F(QueueTest, R03_AStaleHolderLeavesNoVerdictRow) {
+  submit(1);
+  const Lease stale = claim_one();
+  expire_leases();
+  queue_->rescue({}, 100, soon());
+  const Lease current = claim_one();
+  const auto complete_with = [&](const Lease& lease, const std::string& decision) {
+    const Completion completion = completion_of(lease);
+    return queue_->complete(
+        {&completion, 1},
+        [&](Transaction& transaction, std::span<const std::size_t>) {
+          pgqueue::enqueue_verdicts(transaction, {verdict_row(decision)});
+        },
+        soon())[0];
+  };
+  EXPECT_EQ(complete_with(stale, "allow"), CompletionOutcome::kLeaseLost);
+  EXPECT_EQ(value("SELECT count(*) FROM message_safety.verdicts"), "0");
+  EXPECT_EQ(complete_with(current, "block"), CompletionOutcome::kCompleted);
+  EXPECT_EQ(value("SELECT string_agg(decision, ',') FROM message_safety.verdicts"), "block");
+}
+
+TEST_F(QueueTest, R03_AFailingHookUndoesTheCompletion) {
+  submit(1);
+  const Completion completion = completion_of(claim_one());
+  EXPECT_THROW(queue_->complete(
+                   {&completion, 1},
+                   [](Transaction&, std::span<const std::size_t>) {
+                     throw std::runtime_error("the verdict cannot be written");
+                   },
+                   soon()),
+               std::runtime_error);
+  EXPECT_EQ(value("SELECT count(*) FROM message_safety.results"), "0");
+  EXPECT_EQ(complete(completion.lease), CompletionOutcome::kCompleted);
+}
+
+TEST_F(QueueTest, R04_AHeartbeatRenewsOnlyALeaseThatStands) {
+  submit(1);
+  const Lease lease = claim_one();
+  execute(
+      "UPDATE message_safety.safety_tasks SET lease_until = clock_timestamp() + interval '20 s'");
+  EXPECT_EQ(queue_->heartbeat({&lease, 1}, soon())[0], HeartbeatOutcome::kRenewed);
+  EXPECT_EQ(value("SELECT lease_until > clock_timestamp() + interval '25 s' "
+                  "FROM message_safety.safety_tasks"),
+            "true");
+  execute(
+      "UPDATE message_safety.safety_tasks SET lease_until = clock_timestamp() - interval '1 ms'");
+  EXPECT_EQ(queue_->heartbeat({&lease, 1}, soon())[0], HeartbeatOutcome::kExpired);
+  // The fence decides, not the clock: nobody has rescued it, so the completion counts.
+  EXPECT_EQ(complete(lease), CompletionOutcome::kCompleted);
+}
+
+TEST_F(QueueTest, R05_AfterALostConnectionTheTaskIsClaimableAgainWithinTheLease) {
+  open({.lease_duration = 200ms});
+  submit(1);
+  const Completion completion = completion_of(claim_one());
+  EXPECT_THROW(queue_->complete(
+                   {&completion, 1},
+                   [&](Transaction&, std::span<const std::size_t>) {
+                     execute(
+                         "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
+                         "WHERE datname = current_database() AND pid <> pg_backend_pid()");
+                   },
+                   soon()),
+               pgqueue::Error);
+  EXPECT_EQ(value("SELECT count(*) FROM message_safety.results"), "0");
+  while (queue_->rescue({}, 100, soon()).changed == 0) {
+  }
+  EXPECT_EQ(claim(1).size(), 1U);
+}
+
+TEST_F(QueueTest, R06_RescueNeedsNothingButTheTasksRow) {
+  submit(1);
+  claim_one();
+  expire_leases();
+  // Another process with another holder id, which knows nothing of the first.
+  pgqueue::Pool other_pool({.conninfo = conninfo_});
+  Queue other(other_pool, {});
+  EXPECT_EQ(other.rescue({}, 100, soon()).changed, 1);
+  IndexCursor cursor;
+  const auto tasks = other.claim(cursor, 1, Uuid::random(), soon());
+  ASSERT_EQ(tasks.size(), 1U);
+  EXPECT_EQ(tasks[0].attempt, 2);
+}
+
+TEST_F(QueueTest, R07_RescuePagesPastRowsThatNeedNothing) {
+  submit(300);
+  claim(300);
+  execute(
+      "UPDATE message_safety.safety_tasks SET lease_until = clock_timestamp() - interval '1 s' "
+      "WHERE id = (SELECT id FROM message_safety.safety_tasks ORDER BY id DESC LIMIT 1)");
+  IndexCursor cursor;
+  std::int64_t changed = 0;
+  int pages = 0;
+  while (true) {
+    const auto page = queue_->rescue(cursor, 100, soon());
+    changed += page.changed;
+    if (page.read == 0) break;
+    cursor = page.end;
+    ++pages;
+  }
+  EXPECT_EQ(changed, 1);
+  EXPECT_EQ(pages, 3);
+}
+
+TEST_F(QueueTest, R14_CorruptRowsDoNotStopTheOthers) {
+  submit(1000);
+  execute(
+      "UPDATE message_safety.safety_tasks SET attempt = 32767 WHERE id IN "
+      "(SELECT id FROM message_safety.safety_tasks ORDER BY id LIMIT 5)");
+  execute(
+      "UPDATE message_safety.safety_tasks SET attempt = 2147483647 WHERE id IN "
+      "(SELECT id FROM message_safety.safety_tasks ORDER BY id DESC LIMIT 5)");
+  IndexCursor cursor;
+  std::size_t completed = 0;
+  while (true) {
+    const auto tasks = queue_->claim(cursor, 128, holder_, soon());
+    if (tasks.empty()) break;
+    std::vector<Completion> completions;
+    for (const ClaimedTask& task : tasks) completions.push_back(completion_of(task.lease));
+    for (const auto outcome : queue_->complete(completions, nullptr, soon())) {
+      completed += outcome == CompletionOutcome::kCompleted ? 1 : 0;
+    }
+  }
+  EXPECT_EQ(completed, 990U);
+  EXPECT_EQ(queue_->dead_letter({}, 1000, soon()).changed, 10);
+  EXPECT_EQ(
+      value("SELECT string_agg(DISTINCT state || ' ' || decision || ' ' || disposition || ' ' "
+            "|| reason, ';') FROM message_safety.results WHERE state = 'dead'"),
+      "dead indeterminate hold attempts_exhausted");
+}
+
+TEST_F(QueueTest, R14_OneBadRowFailsAlone) {
+  submit(9);
+  const auto tasks = claim(9);
+  std::vector<Completion> completions;
+  for (const ClaimedTask& task : tasks) completions.push_back(completion_of(task.lease));
+  completions[4].outcome->decision = "no such decision";
+  const auto outcomes = queue_->complete(completions, nullptr, soon());
+  for (std::size_t i = 0; i < outcomes.size(); ++i) {
+    EXPECT_EQ(outcomes[i], i == 4 ? CompletionOutcome::kRejected : CompletionOutcome::kCompleted);
+  }
+}
+
+TEST_F(QueueTest, R15_AnyBytesAsFailureTextReachTheRetry) {
+  std::mt19937 random(15);
+  for (int round = 0; round < 50; ++round) {
+    submit(1);
+    std::string failure(random() % 300, '\0');
+    for (char& c : failure) c = static_cast<char>(random() % 256);
+    const GiveBack item{claim_one(), 0ms, true, failure};
+    EXPECT_EQ(queue_->give_back({&item, 1}, soon())[0], GiveBackOutcome::kGivenBack);
+    EXPECT_EQ(complete(claim_one()), CompletionOutcome::kCompleted);
+  }
+}
+
+TEST_F(QueueTest, R22_ReleaseRefundsTheAttemptAndGrowsTheGeneration) {
+  submit(1);
+  const Lease first = claim_one();
+  const GiveBack item{first, 0ms, false, "shutdown"};
+  EXPECT_EQ(queue_->give_back({&item, 1}, soon())[0], GiveBackOutcome::kGivenBack);
+  const auto again = claim(1);
+  ASSERT_EQ(again.size(), 1U);
+  EXPECT_EQ(again[0].attempt, 1);
+  EXPECT_EQ(again[0].lease.generation, first.generation + 2);
+}
+
+TEST_F(QueueTest, ADelayedTaskIsParkedUntilItsTime) {
+  submit(1);
+  const GiveBack item{claim_one(), 50ms, true, "transient"};
+  queue_->give_back({&item, 1}, soon());
+  EXPECT_EQ(claim(1).size(), 0U);
+  while (queue_->unpark(10, soon()) == 0) {
+  }
+  const auto tasks = claim(1);
+  ASSERT_EQ(tasks.size(), 1U);
+  EXPECT_EQ(tasks[0].attempt, 2);
+}
+
+TEST_F(QueueTest, R23_LeasesAreJudgedByTheDatabasesClockAlone) {
+  // No statement takes a time from us: durations only. A session in another time zone changes
+  // nothing.
+  execute("ALTER ROLE postgres SET timezone = 'Pacific/Kiritimati'");
+  submit(1);
+  const Lease lease = claim_one();
+  execute("ALTER ROLE postgres RESET timezone");
+  EXPECT_EQ(
+      value("SELECT lease_until - clock_timestamp() BETWEEN interval '1 s' AND interval '30 s' "
+            "FROM message_safety.safety_tasks"),
+      "true");
+  EXPECT_EQ(queue_->rescue({}, 10, soon()).changed, 0);
+  EXPECT_EQ(complete(lease), CompletionOutcome::kCompleted);
+}
+
+TEST_F(QueueTest, R28_GenerationAndAttemptNearTheirMaximum) {
+  open({.attempts_max = 2147483647});
+  submit(1);
+  execute(
+      "UPDATE message_safety.safety_tasks SET generation = 9223372036854775805, "
+      "attempt = 2147483645");
+  const Lease first = claim_one();
+  EXPECT_EQ(first.generation, 9223372036854775806);
+  expire_leases();
+  EXPECT_EQ(queue_->rescue({}, 10, soon()).changed, 1);
+  // The generation can grow no further: the token alone still tells the holders apart.
+  const Lease second = claim_one();
+  EXPECT_EQ(second.generation, 9223372036854775807);
+  EXPECT_EQ(complete(first), CompletionOutcome::kLeaseLost);
+  EXPECT_EQ(complete(second), CompletionOutcome::kCompleted);
+}
+
+TEST_F(QueueTest, R30_TerminatedSessionsDoNotFreeTheirTasks) {
+  submit(1);
+  const Lease lease = claim_one();
+  execute(
+      "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
+      "WHERE datname = current_database() AND pid <> pg_backend_pid()");
+  EXPECT_EQ(claim(1).size(), 0U);
+  EXPECT_EQ(queue_->rescue({}, 10, soon()).changed, 0);
+  EXPECT_EQ(complete(lease), CompletionOutcome::kCompleted);
+}
+
+TEST_F(QueueTest, ALostCommitAcknowledgementIsAlreadyDone) {
+  TcpGate gate(server().socket_path());
+  pgqueue::Pool pool({.conninfo = "host=127.0.0.1 sslmode=disable user=postgres port=" +
+                                  std::to_string(gate.port()) +
+                                  " dbname=" + value("SELECT current_database()")});
+  Queue queue(pool, {});
+  submit(1);
+  IndexCursor cursor;
+  const auto tasks = queue.claim(cursor, 1, holder_, soon());
+  ASSERT_EQ(tasks.size(), 1U);
+  const Completion completion = completion_of(tasks[0].lease);
+  bool is_in_doubt = false;
+  try {
+    queue.complete(
+        {&completion, 1},
+        [&](Transaction&, std::span<const std::size_t>) {
+          gate.set({.mode = GateMode::kDelay, .delay_min = 1h, .delay_max = 1h});
+        },
+        safety::Deadline::after(500ms));
+  } catch (const pgqueue::Error& error) {
+    is_in_doubt = error.is_in_doubt();
+  }
+  EXPECT_TRUE(is_in_doubt);
+  gate.set(GateMode::kPass);
+  EXPECT_EQ(complete(completion.lease), CompletionOutcome::kAlreadyDone);
+  EXPECT_EQ(value("SELECT count(*) FROM message_safety.results"), "1");
+}
+
+TEST_F(QueueTest, ACallersOpenTransactionDoesNotStallABatch) {
+  submit(3);
+  const auto tasks = claim(3);
+  pgqueue::Connection other(conninfo_, soon());
+  Transaction transaction(other);
+  const std::string sql = "SELECT 1 FROM message_safety.safety_tasks WHERE id = '" +
+                          tasks[1].lease.task_id.to_string() + "' FOR UPDATE";
+  transaction.execute({"lock", sql, {}}, soon());
+  std::vector<Completion> completions;
+  for (const ClaimedTask& task : tasks) completions.push_back(completion_of(task.lease));
+  const std::vector<Lease> leases = {tasks[1].lease};
+  EXPECT_EQ(queue_->heartbeat(leases, soon())[0], HeartbeatOutcome::kBusy);
+  const auto outcomes = queue_->complete(completions, nullptr, soon());
+  EXPECT_EQ(outcomes[0], CompletionOutcome::kCompleted);
+  EXPECT_EQ(outcomes[1], CompletionOutcome::kBusy);
+  EXPECT_EQ(outcomes[2], CompletionOutcome::kCompleted);
+  transaction.commit(soon());
+  EXPECT_EQ(complete(tasks[1].lease), CompletionOutcome::kCompleted);
+}
+
+TEST_F(QueueTest, ACancelledTaskTellsItsHolderAndKeepsNoVerdict) {
+  submit(1);
+  const Lease lease = claim_one();
+  EXPECT_TRUE(queue_->cancel(lease.task_id, soon()));
+  EXPECT_FALSE(queue_->cancel(lease.task_id, soon()));
+  EXPECT_EQ(queue_->heartbeat({&lease, 1}, soon())[0], HeartbeatOutcome::kCancelled);
+  EXPECT_EQ(complete(lease), CompletionOutcome::kLeaseLost);
+  EXPECT_EQ(value("SELECT string_agg(state::text, ',') FROM message_safety.results"), "cancelled");
+}
+
+TEST_F(QueueTest, OverdueTasksExpireWithTheirDisposition) {
+  open({.disposition = "block"});
+  submit(2);
+  const Lease lease = claim_one();
+  execute("UPDATE message_safety.safety_tasks SET decide_by = clock_timestamp()");
+  EXPECT_EQ(queue_->expire({}, 10, soon()).changed, 2);
+  EXPECT_EQ(complete(lease), CompletionOutcome::kLeaseLost);
+  EXPECT_EQ(value("SELECT string_agg(state || ' ' || decision || ' ' || disposition, ',') "
+                  "FROM message_safety.results"),
+            "expired indeterminate block,expired indeterminate block");
+}
+
+TEST_F(QueueTest, AClaimTellsThatATaskIsOverdue) {
+  submit(1);
+  execute("UPDATE message_safety.safety_tasks SET decide_by = clock_timestamp()");
+  EXPECT_TRUE(claim(1).at(0).is_overdue);
+}
+
+TEST_F(QueueTest, AResultOfADayWithoutAPartitionIsKeptAndMovedLater) {
+  execute(
+      "DO $$ DECLARE p record; BEGIN FOR p IN SELECT c.oid::regclass AS name FROM pg_class c "
+      "WHERE c.relname ~ '^(results|payloads)_[0-9]+$' LOOP "
+      "EXECUTE 'DROP TABLE ' || p.name; END LOOP; END $$");
+  open({.payload_retention = pgqueue::sql::PayloadRetention::kKeep});
+  submit(1);
+  EXPECT_EQ(complete(claim_one()), CompletionOutcome::kCompleted);
+  EXPECT_EQ(value("SELECT count(*) FROM message_safety.results_default"), "1");
+  queue_->maintain_partitions(soon());
+  EXPECT_EQ(value("SELECT count(*) FROM message_safety.results_default"), "0");
+  EXPECT_EQ(value("SELECT count(*) FROM message_safety.payloads_default"), "0");
+  EXPECT_EQ(value("SELECT count(*) FROM message_safety.results"), "1");
+  EXPECT_EQ(value("SELECT convert_from(payload, 'UTF8') FROM message_safety.payloads"),
+            "payload 0");
+}
+
+TEST_F(QueueTest, EqualVerdictsInOneBatchAreOneRow) {
+  submit(3);
+  std::vector<Completion> completions;
+  for (const ClaimedTask& task : claim(3)) completions.push_back(completion_of(task.lease));
+  queue_->complete(
+      completions,
+      [](Transaction& transaction, std::span<const std::size_t> accepted) {
+        EXPECT_EQ(accepted.size(), 3U);
+        pgqueue::enqueue_verdicts(
+            transaction, {verdict_row("block"), verdict_row("block"), verdict_row("block")});
+      },
+      soon());
+  EXPECT_EQ(value("SELECT count(*) FROM message_safety.verdicts"), "1");
+}
+
+TEST_F(QueueTest, ManyClaimersNeverShareATask) {
+  submit(2000);
+  safety::Mutex mutex;
+  std::set<Uuid> seen;
+  std::atomic<int> twice{0};
+  {
+    std::vector<std::jthread> claimers;
+    for (int i = 0; i < 4; ++i) {
+      claimers.emplace_back([&] {
+        IndexCursor cursor;
+        while (true) {
+          const auto tasks = queue_->claim(cursor, 50, Uuid::random(), soon());
+          if (tasks.empty()) return;
+          const safety::MutexLock lock(mutex);
+          for (const ClaimedTask& task : tasks) {
+            if (!seen.insert(task.lease.task_id).second) ++twice;
+          }
+        }
+      });
+    }
+  }
+  EXPECT_EQ(twice, 0);
+  // A claimer may leave while another's rows were locked; what is left is still there to claim.
+  EXPECT_EQ(seen.size() + claim(2000).size(), 2000U);
+}
+
+TEST_F(QueueTest, R20_RescuersAndCompletersDoNotDeadlock) {
+  open({.lease_duration = 20ms, .attempts_max = 1000000});
+  submit(1000);
+  std::atomic<int> failures{0};
+  std::atomic<int> completed{0};
+  {
+    std::vector<std::jthread> threads;
+    for (int i = 0; i < 6; ++i) {
+      threads.emplace_back([&, i] {
+        try {
+          IndexCursor cursor;
+          while (completed < 1000) {
+            if (i < 2) {
+              queue_->rescue({}, 5000, soon());
+              continue;
+            }
+            std::vector<Completion> completions;
+            for (const ClaimedTask& task : queue_->claim(cursor, 40, Uuid::random(), soon())) {
+              completions.push_back(completion_of(task.lease));
+            }
+            std::reverse(completions.begin(), completions.end());
+            for (const auto outcome : queue_->complete(completions, nullptr, soon())) {
+              completed += outcome == CompletionOutcome::kCompleted ? 1 : 0;
+            }
+          }
+        } catch (const std::exception&) {
+          ++failures;
+          completed = 1000;
+        }
+      });
+    }
+  }
+  EXPECT_EQ(failures, 0);
+  EXPECT_EQ(value("SELECT count(*) FROM message_safety.results"), "1000");
+}
+
+}  // namespace han::tests

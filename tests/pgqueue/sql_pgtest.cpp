@@ -1,0 +1,92 @@
+// Plans: the planner must take the index whatever its statistics say (R16, R17).
+#include "pgqueue/queue.h"
+#include "pgqueue/sql.h"
+#include "tests/pgqueue/queue_fixture.h"
+
+namespace han::tests {
+
+class SqlPlan : public QueueFixture {
+ protected:
+  // The plan of a statement under the settings that the product runs it with.
+  std::string plan(std::string_view sql, std::vector<pgqueue::Param> params) {
+    pgqueue::Connection connection(conninfo_, soon());
+    pgqueue::Transaction transaction(connection);
+    const std::string explain = "EXPLAIN (COSTS OFF) " + std::string(sql);
+    const auto rows = transaction.execute({"explain", explain, std::move(params)}, soon());
+    std::string text;
+    for (int row = 0; row < rows.size(); ++row) text += std::string(rows.text(row, 0)) + "\n";
+    return text;
+  }
+  static std::vector<pgqueue::Param> claim_params() {
+    using pgqueue::Param;
+    return {Param::int8(100), Param::int2(-1), Param::int2(-1), Param::uuid({}),
+            Param::int4(5),   Param::uuid({}), Param::uuid({}), Param::int8(30000)};
+  }
+  static std::vector<pgqueue::Param> lease_params() {
+    using pgqueue::ArrayParam;
+    using pgqueue::Oid;
+    ArrayParam ids(Oid::kUuid, 1);
+    ArrayParam generations(Oid::kInt8, 1);
+    for (int i = 0; i < 500; ++i) {
+      ids.add(pgqueue::Uuid::random());
+      generations.add(std::int64_t{1});
+    }
+    return {ids.build(), generations.build(), ids.build()};
+  }
+  void check_all() {
+    const std::string claim = plan(pgqueue::sql::kClaim, claim_params());
+    EXPECT_NE(claim.find("Index Scan using safety_tasks_claim"), std::string::npos) << claim;
+    EXPECT_NE(claim.find("Tid Scan"), std::string::npos) << claim;
+    EXPECT_EQ(claim.find("Seq Scan"), std::string::npos) << claim;
+    EXPECT_EQ(claim.find("Sort"), std::string::npos) << claim;
+    std::vector<pgqueue::Param> params = lease_params();
+    params.push_back(pgqueue::Param::int8(30000));
+    const std::string heartbeat = plan(pgqueue::sql::kHeartbeat, params);
+    EXPECT_NE(heartbeat.find("safety_tasks_pkey"), std::string::npos) << heartbeat;
+    EXPECT_EQ(heartbeat.find("Seq Scan"), std::string::npos) << heartbeat;
+    const std::string unpark = plan(pgqueue::sql::kUnpark, {pgqueue::Param::int8(10)});
+    EXPECT_NE(unpark.find("safety_tasks_parked"), std::string::npos) << unpark;
+  }
+};
+
+TEST_F(SqlPlan, R16_TheClaimUsesItsIndexWithoutStatistics) { check_all(); }
+
+TEST_F(SqlPlan, R16_TheClaimUsesItsIndexWithStatisticsOfAnEmptyTable) {
+  execute("ANALYZE message_safety.safety_tasks");
+  submit(2000);
+  check_all();
+}
+
+TEST_F(SqlPlan, R16_TheClaimUsesItsIndexWithStatisticsOfAFullTable) {
+  submit(2000);
+  execute("ANALYZE message_safety.safety_tasks");
+  check_all();
+}
+
+TEST_F(SqlPlan, R16_AClaimNeverExceedsItsLimit) {
+  submit(500);
+  for (const std::size_t limit : {1U, 7U, 100U}) EXPECT_EQ(claim(limit).size(), limit);
+}
+
+TEST_F(SqlPlan, AClaimIsAHeapOnlyUpdate) {
+  submit(200);
+  execute("SELECT pg_stat_reset()");
+  claim(200);
+  std::string share;
+  // Statistics of a finished transaction arrive when its session reports them.
+  pool_.reset();
+  const bool is_seen = [&] {
+    for (int i = 0; i < 500; ++i) {
+      if (value("SELECT n_tup_upd FROM pg_stat_user_tables WHERE relname = 'safety_tasks'") ==
+          "200")
+        return true;
+    }
+    return false;
+  }();
+  EXPECT_TRUE(is_seen);
+  share =
+      value("SELECT n_tup_hot_upd >= 190 FROM pg_stat_user_tables WHERE relname = 'safety_tasks'");
+  EXPECT_EQ(share, "true");
+}
+
+}  // namespace han::tests

@@ -1,0 +1,67 @@
+#include <thread>
+
+#include "pgqueue/verdict_rows.h"
+#include "tests/pgqueue/queue_fixture.h"
+
+namespace han::tests {
+
+using pgqueue::Transaction;
+using pgqueue::VerdictRow;
+using pgqueue::VerdictSubject;
+
+class VerdictRows : public QueueFixture {
+ protected:
+  static VerdictRow row(char subject, const std::string& config, const std::string& decision) {
+    return {{"text", std::string(32, subject), "p1", "r1", config, ""}, decision, "e-" + decision};
+  }
+  void insert(std::vector<VerdictRow> rows) {
+    pgqueue::Connection connection(conninfo_, soon());
+    Transaction transaction(connection);
+    pgqueue::enqueue_verdicts(transaction, std::move(rows));
+    transaction.commit(soon());
+  }
+  std::map<VerdictSubject, VerdictRow> find(const std::string& rules) {
+    pgqueue::Connection connection(conninfo_, soon());
+    const std::vector<VerdictSubject> subjects = {
+        {std::string(32, 'a'), "p1"}, {std::string(32, 'b'), "p1"}, {std::string(32, 'a'), "p0"}};
+    return pgqueue::find_verdicts(connection, "text", rules, subjects, soon());
+  }
+};
+
+TEST_F(VerdictRows, AreFoundByPepperAndRulesVersionUnderAnyConfig) {
+  insert({row('a', "c1", "block")});
+  const auto found = find("r1");
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_EQ(found.begin()->second.evidence, "e-block");
+  EXPECT_EQ(found.begin()->second.key.config_version, "c1");
+  EXPECT_TRUE(find("r2").empty());
+}
+
+TEST_F(VerdictRows, AreImmutable) {
+  insert({row('a', "c1", "block")});
+  insert({row('a', "c1", "allow")});
+  EXPECT_EQ(find("r1").begin()->second.decision, "block");
+}
+
+TEST_F(VerdictRows, AreDeDuplicatedWithinABatch) {
+  insert({row('b', "c1", "block"), row('a', "c1", "block"), row('b', "c1", "allow")});
+  EXPECT_EQ(value("SELECT count(*) FROM message_safety.verdicts"), "2");
+}
+
+TEST_F(VerdictRows, NoRowCanBeIndeterminate) {
+  EXPECT_ANY_THROW(insert({row('a', "c1", "indeterminate")}));
+}
+
+TEST_F(VerdictRows, CrossedBatchesDoNotDeadlock) {
+  std::vector<VerdictRow> rows;
+  for (char c = 'a'; c <= 'z'; ++c) rows.push_back(row(c, "c1", "block"));
+  std::vector<VerdictRow> reversed(rows.rbegin(), rows.rend());
+  for (int round = 0; round < 10; ++round) {
+    execute("DELETE FROM message_safety.verdicts");
+    const std::jthread one([&] { insert(rows); });
+    const std::jthread two([&] { insert(reversed); });
+  }
+  EXPECT_EQ(value("SELECT count(*) FROM message_safety.verdicts"), "26");
+}
+
+}  // namespace han::tests

@@ -1,0 +1,172 @@
+#include "tests/support/pg_server.h"
+
+#include <pwd.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <stdexcept>
+
+#include "pgqueue/connection.h"
+#include "pgqueue/error.h"
+#include "pgqueue/migrator.h"
+#include "pgqueue/transaction.h"
+#include "tests/support/await.h"
+
+namespace han::tests {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kUser = "postgres";
+
+safety::Deadline soon() { return safety::Deadline::after(std::chrono::seconds(60)); }
+
+std::string binary_folder() {
+  std::vector<std::string> found;
+  const fs::path root = "/usr/lib/postgresql";
+  if (fs::exists(root)) {
+    for (const auto& entry : fs::directory_iterator(root)) {
+      if (fs::exists(entry.path() / "bin" / "initdb")) found.push_back(entry.path() / "bin");
+    }
+  }
+  if (found.empty()) throw std::runtime_error("PostgreSQL is missing: apt-get install postgresql");
+  return *std::max_element(found.begin(), found.end());
+}
+
+}  // namespace
+
+PgServer::PgServer(PgServerOptions options) : options_(std::move(options)), bin_(binary_folder()) {
+  if (::geteuid() == 0) {
+    const passwd* user = ::getpwnam(kUser);
+    if (user == nullptr) throw std::runtime_error("no user postgres: apt-get install postgresql");
+    if (::chown(dir_.path().c_str(), user->pw_uid, user->pw_gid) != 0) {
+      throw std::runtime_error("the server's folder cannot be given to user postgres");
+    }
+  }
+  Process initdb({.argv = {bin_ + "/initdb", "-D", dir_.file("data"), "-U", kUser, "-A", "trust",
+                           "--no-locale", "-E", "UTF8", "--no-sync", "--no-instructions"},
+                  .run_as = kUser,
+                  .output_path = dir_.file("initdb.log"),
+                  .directory = dir_.path()});
+  const auto status = initdb.wait(soon());
+  if (!status || status->code != 0) {
+    throw std::runtime_error("initdb failed: " + initdb.output());
+  }
+  start();
+  pg_execute(conninfo(), "CREATE DATABASE safety_template");
+  pgqueue::Connection connection(conninfo("safety_template"), soon());
+  pgqueue::Migrator migrator(connection);
+  migrator.migrate(soon());
+  migrator.apply_roles({}, soon());
+}
+
+PgServer::~PgServer() {
+  if (process_ && process_->is_running()) crash();
+}
+
+void PgServer::start() {
+  std::vector<std::string> argv = {bin_ + "/postgres",
+                                   "-D",
+                                   dir_.file("data"),
+                                   "-c",
+                                   "listen_addresses=",
+                                   "-c",
+                                   "unix_socket_directories=" + dir_.path().string(),
+                                   "-c",
+                                   "shared_buffers=128MB",
+                                   "-c",
+                                   "max_connections=100",
+                                   "-c",
+                                   "wal_level=replica"};
+  argv.insert(argv.end(), options_.arguments.begin(), options_.arguments.end());
+  process_.emplace(ProcessOptions{.argv = std::move(argv),
+                                  .run_as = kUser,
+                                  .output_path = dir_.file("server.log"),
+                                  .directory = dir_.path()});
+  const bool is_up = await(
+      [this] {
+        if (!process_->is_running()) throw std::runtime_error("postgres ended: " + log());
+        try {
+          const pgqueue::Connection probe(conninfo(),
+                                          safety::Deadline::after(std::chrono::seconds(5)));
+          return true;
+        } catch (const pgqueue::Error&) {
+          return false;
+        }
+      },
+      std::chrono::seconds(60));
+  if (!is_up) throw std::runtime_error("postgres does not answer: " + log());
+}
+
+void PgServer::stop() {
+  process_->signal(SIGINT);
+  if (!process_->wait(soon())) throw std::runtime_error("postgres does not stop");
+}
+
+void PgServer::crash() {
+  process_->signal(SIGQUIT);
+  if (!process_->wait(soon())) process_->kill();
+}
+
+// A stopped postmaster still has running backends: each child is signalled too, by its parent's
+// pid.
+void PgServer::signal_all(int number) {
+  process_->signal(number);
+  for (const auto& entry : fs::directory_iterator("/proc")) {
+    const std::string name = entry.path().filename();
+    if (name.find_first_not_of("0123456789") != std::string::npos) continue;
+    std::ifstream stat(entry.path() / "stat");
+    std::string text;
+    std::getline(stat, text);
+    const auto after_name = text.rfind(')');
+    if (after_name == std::string::npos) continue;
+    std::istringstream fields(text.substr(after_name + 1));
+    char state = ' ';
+    pid_t parent = 0;
+    fields >> state >> parent;
+    if (parent == process_->pid()) ::kill(static_cast<pid_t>(std::stol(name)), number);
+  }
+}
+
+void PgServer::pause() { signal_all(SIGSTOP); }
+void PgServer::resume() { signal_all(SIGCONT); }
+
+std::string PgServer::conninfo(const std::string& database) const {
+  return "host=" + dir_.path().string() + " user=postgres dbname=" + database;
+}
+
+std::string PgServer::make_database() {
+  const std::string name = "safety_" + std::to_string(++databases_made_);
+  pg_execute(conninfo(), "CREATE DATABASE " + name + " TEMPLATE safety_template");
+  // Settings of a database are not copied with it.
+  pg_value(conninfo(name), "SELECT message_safety.apply_roles()");
+  return conninfo(name);
+}
+
+std::string PgServer::log() const {
+  std::ifstream file(dir_.file("server.log"), std::ios::binary);
+  std::ostringstream text;
+  text << file.rdbuf();
+  return text.str();
+}
+
+void pg_execute(const std::string& conninfo, const std::string& sql) {
+  pgqueue::Connection connection(conninfo, soon());
+  connection.run_script(sql, soon());
+}
+
+std::string pg_value(const std::string& conninfo, const std::string& sql) {
+  pgqueue::Connection connection(conninfo, soon());
+  const std::string wrapped = "SELECT (" + sql + ")::text";
+  const pgqueue::Statement statement{"test", wrapped, {}};
+  const auto rows = connection.run({&statement, 1}, soon(), pgqueue::Connection::Commits::kYes);
+  if (rows.back().size() == 0 || rows.back().is_null(0, 0)) return "";
+  return std::string(rows.back().text(0, 0));
+}
+
+}  // namespace han::tests

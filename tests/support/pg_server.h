@@ -1,0 +1,62 @@
+// PgServer: a real PostgreSQL of one test program, in its own folder, on a unix socket only.
+//
+// Each test takes a database of its own, copied from one with all migrations applied.
+//
+// Threads: one thread at a time.
+// Owns:    the server process and its folder.
+// Blocks:  start() until the server answers (at most 60 s).
+// Fails:   std::runtime_error; a missing binary names the Debian package.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "tests/support/process.h"
+#include "tests/support/temp_dir.h"
+
+namespace han::tests {
+
+struct PgServerOptions {
+  // More arguments of postgres, for example {"-c", "log_statement=all"}.
+  std::vector<std::string> arguments;
+};
+
+class PgServer {
+ public:
+  explicit PgServer(PgServerOptions options = {});
+  ~PgServer();
+
+  void start();
+  // SIGINT: PostgreSQL's fast shutdown.
+  void stop();
+  // SIGQUIT: an immediate shutdown, as a crash leaves it.
+  void crash();
+  void pause();
+  void resume();
+
+  // A connection string of `database` as superuser.
+  std::string conninfo(const std::string& database = "postgres") const;
+  // Makes a new database with the product's schema and returns its connection string.
+  std::string make_database();
+  std::string socket_path() const { return (dir_.path() / ".s.PGSQL.5432").string(); }
+  const TempDir& dir() const { return dir_; }
+  // What the server has logged so far.
+  std::string log() const;
+
+ private:
+  void signal_all(int number);
+
+  PgServerOptions options_;
+  TempDir dir_;
+  std::string bin_;
+  std::optional<Process> process_;
+  int databases_made_ = 0;
+};
+
+// Runs statements without results in the database of `conninfo`.
+void pg_execute(const std::string& conninfo, const std::string& sql);
+// The one value of a query as text; empty when NULL or without a row.
+std::string pg_value(const std::string& conninfo, const std::string& sql);
+
+}  // namespace han::tests
