@@ -1,0 +1,254 @@
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <chrono>
+#include <random>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "cache/pool.h"
+#include "tests/support/await.h"
+#include "tests/support/free_port.h"
+#include "tests/support/redis_server.h"
+#include "tests/support/tcp_gate.h"
+
+namespace han::tests {
+namespace {
+
+using namespace cache;
+using safety::Deadline;
+using std::chrono::milliseconds;
+
+Deadline late() { return Deadline::after(kAwaitLimit); }
+Deadline in(int ms) { return Deadline::after(milliseconds(ms)); }
+
+PoolOptions options_for(const std::string& url, std::size_t size = 2) {
+  PoolOptions options;
+  options.url = RedisUrl::parse(url);
+  options.size = size;
+  options.connect_timeout = milliseconds(200);
+  options.reconnect_delay = safety::Backoff(milliseconds(5), milliseconds(50));
+  options.connects_per_second = 200;
+  options.breaker.open_delay = safety::Backoff(milliseconds(20), milliseconds(100));
+  return options;
+}
+
+std::string url_of(const TcpGate& gate) {
+  return "redis://127.0.0.1:" + std::to_string(gate.port());
+}
+
+CallResult call(Pool::Lease& lease, std::initializer_list<std::string_view> command,
+                Deadline deadline = late()) {
+  CommandBuffer commands;
+  commands.add(command);
+  return lease.call(commands, deadline);
+}
+
+bool works(Pool& pool) {
+  auto lease = pool.borrow(late());
+  return lease && call(lease, {"PING"}).trouble == Trouble::kNone;
+}
+
+TEST(Pool, ConnectsInTheBackgroundAndLends) {
+  const RedisServer server;
+  Pool pool(options_for(server.url()));
+  EXPECT_FALSE(pool.borrow(late())) << "not started";
+  pool.start();
+  ASSERT_TRUE(pool.wait_connected(late()));
+  EXPECT_TRUE(works(pool));
+  EXPECT_TRUE(await([&] { return pool.stats().idle == 2; }));
+  EXPECT_EQ(pool.in_use(), 0u);
+}
+
+TEST(Pool, SaysAtOnceThatThereIsNoConnection) {
+  Pool pool(options_for("redis://127.0.0.1:" + std::to_string(free_port())));
+  pool.start();
+  // With no deadline at all: whoever waited here would wait for ever.
+  EXPECT_FALSE(pool.borrow(Deadline::none()));
+  ASSERT_TRUE(await([&] { return pool.stats().connect_failures > 2; }));
+  EXPECT_FALSE(pool.borrow(Deadline::none()));
+  EXPECT_EQ(pool.stats().last_trouble, Trouble::kRefused);
+}
+
+TEST(Pool, ReportsWhyTheServerRejectsIt) {
+  RedisServerOptions server_options;
+  server_options.password = "right";
+  const RedisServer server(server_options);
+  Pool pool(options_for("redis://:wrong@127.0.0.1:" + std::to_string(server.port())));
+  pool.start();
+  ASSERT_TRUE(await([&] { return pool.stats().connect_failures > 0; }));
+  EXPECT_EQ(pool.stats().last_error, ErrorClass::kWrongpass);
+}
+
+TEST(Pool, WaitsForALeaseWhenAllAreLent) {
+  const RedisServer server;
+  Pool pool(options_for(server.url(), 1));
+  pool.start();
+  ASSERT_TRUE(pool.wait_connected(late()));
+  auto lease = std::make_unique<Pool::Lease>(pool.borrow(late()));
+  ASSERT_TRUE(*lease);
+  EXPECT_FALSE(pool.borrow(in(5)));
+  std::jthread other([&] { EXPECT_TRUE(works(pool)); });
+  lease.reset();
+}
+
+TEST(Pool, NeverConnectsFasterThanItMay) {
+  const RedisServer server;
+  TcpGate gate(server.port());
+  gate.set(GateMode::kReset);
+  auto options = options_for(url_of(gate));
+  options.connects_per_second = 50;
+  options.reconnect_delay = safety::Backoff(milliseconds(1), milliseconds(1));
+  const auto begin = std::chrono::steady_clock::now();
+  Pool pool(options);
+  pool.start();
+  ASSERT_TRUE(await([&] { return gate.accepted_count() >= 10; }));
+  // Nine pauses of at least 20 ms lie between ten attempts, however slow the machine is.
+  EXPECT_GE(std::chrono::steady_clock::now() - begin, milliseconds(9 * 20));
+}
+
+TEST(Pool, Bug02_ATimedOutConnectionIsNeverLentAgain) {
+  const RedisServer server;
+  server.ask({"SET", "key1", "one", "EX", "60"});
+  server.ask({"SET", "key2", "two", "EX", "60"});
+  TcpGate gate(server.port());
+  Pool pool(options_for(url_of(gate), 1));
+  pool.start();
+  for (int i = 0; i < 5; ++i) {
+    gate.set(GateMode::kPass);
+    ASSERT_TRUE(pool.wait_connected(late()));
+    gate.set(GateSetting{
+        .mode = GateMode::kDelay, .delay_min = milliseconds(30), .delay_max = milliseconds(30)});
+    auto first = std::make_unique<Pool::Lease>(pool.borrow(late()));
+    ASSERT_TRUE(*first);
+    EXPECT_EQ(call(*first, {"GET", "key1"}, in(2)).trouble, Trouble::kTimeout);
+    first.reset();
+    ASSERT_TRUE(pool.wait_connected(late()));
+    auto second = pool.borrow(late());
+    ASSERT_TRUE(second);
+    const auto result = call(second, {"GET", "key2"});
+    ASSERT_EQ(result.trouble, Trouble::kNone);
+    EXPECT_EQ(result.replies[0].text, "two");
+  }
+}
+
+TEST(Pool, Bug05_NoSlotLeaksAfterManyFaults) {
+  const RedisServer server;
+  TcpGate gate(server.port());
+  gate.set(GateSetting{
+      .mode = GateMode::kDelay, .delay_min = milliseconds(0), .delay_max = milliseconds(2)});
+  auto options = options_for(url_of(gate), 3);
+  // The breaker would keep the callers away from the faults.
+  options.breaker.failures_to_open = 1'000'000;
+  options.connects_per_second = 1'000;
+  Pool pool(options);
+  pool.start();
+  ASSERT_TRUE(pool.wait_connected(late()));
+  std::atomic<int> faults{0};
+  {
+    std::vector<std::jthread> threads;
+    for (unsigned seed = 1; seed <= 4; ++seed) {
+      threads.emplace_back([&, seed] {
+        std::mt19937 random(seed);
+        for (int i = 0; i < 500; ++i) {
+          auto lease = pool.borrow(in(20));
+          if (!lease) continue;
+          // Some leases end unused, some after a fault, some by an exception.
+          if (random() % 8 == 0) continue;
+          const auto result = call(lease, {"PING"}, in(static_cast<int>(random() % 3)));
+          if (result.trouble != Trouble::kNone) ++faults;
+        }
+      });
+    }
+  }
+  EXPECT_GT(faults, 0);
+  EXPECT_EQ(pool.in_use(), 0u);
+  gate.set(GateMode::kPass);
+  EXPECT_TRUE(await([&] { return pool.stats().idle == 3; })) << "a slot is lost";
+}
+
+TEST(Pool, Bug07_ABrokenIdleConnectionIsNotLent) {
+  const RedisServer server;
+  Pool pool(options_for(server.url(), 1));
+  pool.start();
+  for (int i = 0; i < 10; ++i) {
+    ASSERT_TRUE(pool.wait_connected(late()));
+    server.ask({"CLIENT", "KILL", "TYPE", "normal"});
+    // Either there is none at the moment, or the one that is lent works.
+    ASSERT_TRUE(await([&] {
+      auto lease = pool.borrow(late());
+      if (!lease) return false;
+      EXPECT_EQ(call(lease, {"PING"}).trouble, Trouble::kNone);
+      return true;
+    }));
+  }
+  EXPECT_GT(pool.stats().discarded, 0u);
+}
+
+TEST(Pool, ADeadServerCostsNothingAfterTheBreakerOpened) {
+  RedisServer server;
+  auto options = options_for(server.url());
+  options.connect_timeout = milliseconds(50);
+  Pool pool(options);
+  pool.start();
+  ASSERT_TRUE(await([&] { return pool.stats().idle == 2; }));
+  server.pause();
+  ASSERT_TRUE(await([&] {
+    if (auto lease = pool.borrow(late())) {
+      EXPECT_EQ(call(lease, {"PING"}, in(5)).trouble, Trouble::kTimeout);
+    }
+    return pool.stats().idle == 0 && pool.stats().connect_failures > 0;
+  }));
+  for (int i = 0; i < 1'000; ++i) ASSERT_FALSE(pool.borrow(Deadline::none()));
+  server.resume();
+  ASSERT_TRUE(await([&] { return works(pool); }));
+}
+
+TEST(Pool, TheBreakerOpensOnAHangingServerAndTheBackgroundProbes) {
+  RedisServer server;
+  auto options = options_for(server.url(), 4);
+  options.connect_timeout = milliseconds(50);
+  options.breaker.failures_to_open = 2;
+  Pool pool(options);
+  pool.start();
+  ASSERT_TRUE(await([&] { return pool.stats().idle == 4; }));
+  server.pause();
+  for (int i = 0; i < 2; ++i) {
+    auto lease = pool.borrow(late());
+    ASSERT_TRUE(lease);
+    EXPECT_EQ(call(lease, {"PING"}, in(5)).trouble, Trouble::kTimeout);
+  }
+  EXPECT_NE(pool.stats().breaker, Breaker::State::kClosed);
+  EXPECT_EQ(pool.stats().idle, 0u) << "the others lead to the same server";
+  ASSERT_TRUE(await([&] { return pool.stats().breaker_opened >= 2; })) << "no probe was sent";
+  server.resume();
+  ASSERT_TRUE(pool.wait_connected(late()));
+  EXPECT_TRUE(works(pool));
+}
+
+TEST(Pool, ComesBackAfterARestart) {
+  RedisServer server;
+  Pool pool(options_for(server.url()));
+  pool.start();
+  ASSERT_TRUE(pool.wait_connected(late()));
+  server.kill();
+  ASSERT_TRUE(await([&] { return !pool.borrow(in(1)); }));
+  server.start();
+  EXPECT_TRUE(await([&] { return works(pool); }));
+}
+
+TEST(Pool, StopsAtOnceWhileItConnectsToASilentServer) {
+  RedisServer server;
+  server.pause();
+  auto options = options_for(server.url());
+  options.connect_timeout = std::chrono::hours(1);
+  Pool pool(options);
+  pool.start();
+  // Returns only because the wait for the server is interrupted.
+  pool.stop();
+  EXPECT_FALSE(pool.borrow(late()));
+}
+
+}  // namespace
+}  // namespace han::tests

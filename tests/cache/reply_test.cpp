@@ -1,0 +1,46 @@
+#include "cache/reply.h"
+
+#include <gtest/gtest.h>
+
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace han::tests {
+namespace {
+
+using cache::ErrorClass;
+
+TEST(Reply, ClassifiesTheErrorsThatRedisSends) {
+  const std::vector<std::pair<std::string, ErrorClass>> rows = {
+      {"LOADING Redis is loading the dataset in memory", ErrorClass::kLoading},
+      {"READONLY You can't write against a read only replica.", ErrorClass::kReadonly},
+      {"OOM command not allowed when used memory > 'maxmemory'.", ErrorClass::kOom},
+      {"BUSY Redis is busy running a script.", ErrorClass::kBusy},
+      {"NOPERM this user has no permissions to run the 'get' command", ErrorClass::kNoperm},
+      {"NOAUTH Authentication required.", ErrorClass::kNoauth},
+      {"WRONGPASS invalid username-password pair or user is disabled.", ErrorClass::kWrongpass},
+      {"MASTERDOWN Link with MASTER is down", ErrorClass::kMasterdown},
+      {"MISCONF Redis is configured to save RDB snapshots", ErrorClass::kMisconf},
+      {"NOSCRIPT No matching script.", ErrorClass::kNoscript},
+      {"WRONGTYPE Operation against a key holding the wrong kind", ErrorClass::kWrongtype},
+      {"ERR max number of clients reached", ErrorClass::kMaxClients},
+      {"ERR unknown command", ErrorClass::kOther},
+      {"BUSYGROUP Consumer Group name already exists", ErrorClass::kOther},
+      {"", ErrorClass::kOther},
+  };
+  for (const auto& [text, expected] : rows)
+    EXPECT_EQ(cache::classify_error(text), expected) << text;
+}
+
+TEST(Reply, NamesEachErrorClassDifferently) {
+  std::set<std::string_view> names;
+  for (std::size_t i = 0; i < cache::kErrorClassCount; ++i) {
+    names.insert(cache::error_name(static_cast<ErrorClass>(i)));
+  }
+  EXPECT_EQ(names.size(), cache::kErrorClassCount);
+}
+
+}  // namespace
+}  // namespace han::tests

@@ -1,0 +1,86 @@
+#include <gtest/gtest.h>
+
+#include <array>
+#include <set>
+#include <string>
+
+#include "cache/socket.h"
+#include "cache/wake_fd.h"
+#include "tests/support/await.h"
+#include "tests/support/free_port.h"
+#include "tests/support/redis_server.h"
+#include "tests/support/tcp_gate.h"
+
+namespace han::tests {
+namespace {
+
+using cache::RedisUrl;
+using cache::Socket;
+using cache::Trouble;
+using safety::Deadline;
+
+constexpr int kNoWake = -1;
+
+Deadline late() { return Deadline::after(kAwaitLimit); }
+
+TEST(Socket, MovesBytesOverTcpAndUnixSockets) {
+  const RedisServer server;
+  for (const auto& text : {server.url(), server.unix_url()}) {
+    Socket socket;
+    ASSERT_EQ(socket.open(RedisUrl::parse(text), late(), kNoWake), Trouble::kNone);
+    EXPECT_TRUE(socket.is_quiet());
+    EXPECT_EQ(socket.send("PING\r\n").bytes, 6u);
+    ASSERT_EQ(socket.wait(Socket::Interest::kRead, late(), kNoWake), Trouble::kNone);
+    EXPECT_FALSE(socket.is_quiet()) << "there are unread bytes";
+    std::array<char, 64> block{};
+    const auto got = socket.receive(block.data(), block.size());
+    EXPECT_EQ(std::string(block.data(), got.bytes), "+PONG\r\n");
+    EXPECT_EQ(socket.receive(block.data(), block.size()).trouble, Trouble::kNone);
+  }
+}
+
+TEST(Socket, SaysWhyItCannotOpen) {
+  Socket socket;
+  const auto closed = "redis://127.0.0.1:" + std::to_string(free_port());
+  EXPECT_EQ(socket.open(RedisUrl::parse(closed), late(), kNoWake), Trouble::kRefused);
+  EXPECT_EQ(socket.open(RedisUrl::parse("unix:///nowhere/redis.sock"), late(), kNoWake),
+            Trouble::kRefused);
+  const auto no_name = "redis://" + std::string(300, 'x');
+  EXPECT_EQ(socket.open(RedisUrl::parse(no_name), late(), kNoWake), Trouble::kNameUnknown);
+  EXPECT_FALSE(socket.is_open());
+}
+
+TEST(Socket, WaitsUntilItsDeadlineOrItsWake) {
+  const RedisServer server;
+  Socket socket;
+  ASSERT_EQ(socket.open(RedisUrl::parse(server.url()), late(), kNoWake), Trouble::kNone);
+  cache::WakeFd wake;
+  const auto soon = Deadline::after(std::chrono::milliseconds(1));
+  EXPECT_EQ(socket.wait(Socket::Interest::kRead, soon, wake.fd()), Trouble::kTimeout);
+  wake.set();
+  EXPECT_EQ(socket.wait(Socket::Interest::kRead, late(), wake.fd()), Trouble::kInterrupted);
+}
+
+TEST(Socket, SurvivesAPeerThatResets) {
+  const RedisServer server;
+  TcpGate gate(server.port());
+  Socket socket;
+  const auto url = RedisUrl::parse("redis://127.0.0.1:" + std::to_string(gate.port()));
+  ASSERT_EQ(socket.open(url, late(), kNoWake), Trouble::kNone);
+  ASSERT_TRUE(await([&] { return gate.accepted_count() == 1; }));
+  gate.set(GateMode::kReset);
+  EXPECT_TRUE(await([&] { return !socket.is_quiet(); }));
+  // Would end the test by SIGPIPE if it were raised.
+  EXPECT_EQ(socket.send("PING\r\n").trouble, Trouble::kClosed);
+}
+
+TEST(Socket, NamesEachTroubleDifferently) {
+  std::set<std::string_view> names;
+  for (int i = 0; i <= static_cast<int>(Trouble::kInterrupted); ++i) {
+    names.insert(cache::trouble_name(static_cast<Trouble>(i)));
+  }
+  EXPECT_EQ(names.size(), static_cast<std::size_t>(Trouble::kInterrupted) + 1);
+}
+
+}  // namespace
+}  // namespace han::tests
