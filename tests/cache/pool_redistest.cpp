@@ -239,12 +239,14 @@ TEST(Pool, ComesBackAfterARestart) {
 }
 
 TEST(Pool, StopsAtOnceWhileItConnectsToASilentServer) {
-  RedisServer server;
-  server.pause();
-  auto options = options_for(server.url());
+  const RedisServer server;
+  TcpGate gate(server.port());
+  gate.set(GateMode::kHold);
+  auto options = options_for(url_of(gate));
   options.connect_timeout = std::chrono::hours(1);
   Pool pool(options);
   pool.start();
+  ASSERT_TRUE(await([&] { return gate.client_bytes() > 0; }));
   // Returns only because the wait for the server is interrupted.
   pool.stop();
   EXPECT_FALSE(pool.borrow(late()));
