@@ -36,7 +36,7 @@ CREATE TABLE message_safety.safety_tasks (
   CHECK ((state = 'leased') = (lease_token IS NOT NULL)),
   CHECK ((state = 'leased') = (lease_until IS NOT NULL))
 ) WITH (
-  fillfactor = 45,
+  fillfactor = 40,
   autovacuum_vacuum_scale_factor = 0,
   autovacuum_vacuum_threshold = 20000,
   autovacuum_vacuum_insert_threshold = -1,

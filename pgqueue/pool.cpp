@@ -87,6 +87,12 @@ void Pool::give_back(std::unique_ptr<Connection> connection) {
   slot_freed_.notify_one();
 }
 
+void Pool::close_idle() {
+  std::vector<std::unique_ptr<Connection>> closing;
+  MutexLock lock(mutex_);
+  closing.swap(idle_);
+}
+
 Pool::Stats Pool::stats() const {
   MutexLock lock(mutex_);
   return {in_use_, idle_.size(), connects_, connect_failures_};

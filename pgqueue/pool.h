@@ -61,6 +61,8 @@ class Pool {
 
   [[nodiscard]] Lease acquire(Deadline deadline);
   Stats stats() const;
+  // Closes the connections that nobody uses; the next acquire() connects anew.
+  void close_idle();
 
  private:
   void give_back(std::unique_ptr<Connection> connection);

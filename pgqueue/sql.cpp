@@ -28,7 +28,9 @@ const std::string_view kSettings = R"sql(
 SELECT set_config('statement_timeout', $1, true), set_config('synchronous_commit', $2, true),
        set_config('idle_in_transaction_session_timeout', '60s', true),
        set_config('enable_seqscan', 'off', true), set_config('enable_hashjoin', 'off', true),
-       set_config('enable_mergejoin', 'off', true), set_config('jit', 'off', true)
+       set_config('enable_mergejoin', 'off', true),
+       set_config('enable_bitmapscan', 'off', true), set_config('enable_sort', 'off', true),
+       set_config('jit', 'off', true)
 )sql";
 
 // Locks and indexes: see submit_tasks() in migrations/0002_submit.sql.

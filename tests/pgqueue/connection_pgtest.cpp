@@ -41,7 +41,7 @@ TEST_F(ConnectionTest, AnErrorInAFlightUndoesTheStatementsBeforeIt) {
 
 TEST_F(ConnectionTest, ADeadlineClosesTheConnection) {
   Connection connection(conninfo_, soon());
-  const auto error = error_of(connection, "SELECT pg_sleep(60)", safety::Deadline::after(50ms));
+  const auto error = error_of(connection, "SELECT pg_sleep(3)", safety::Deadline::after(50ms));
   EXPECT_TRUE(error.is_deadline());
   EXPECT_TRUE(error.connection_is_broken());
   EXPECT_FALSE(connection.is_usable());

@@ -53,10 +53,10 @@ TEST_F(TransactionTest, SettingsAreLocalToIt) {
 
 TEST_F(TransactionTest, TheServerEndsAStatementAtTheDeadlineToo) {
   Connection connection(conninfo_, soon());
-  EXPECT_THROW(Transaction::run(connection, {"sleep", "SELECT pg_sleep(60)", {}},
+  EXPECT_THROW(Transaction::run(connection, {"sleep", "SELECT pg_sleep(61)", {}},
                                 safety::Deadline::after(100ms)),
                pgqueue::Error);
-  while (value("SELECT count(*) FROM pg_stat_activity WHERE query LIKE '%pg_sleep(60)%' "
+  while (value("SELECT count(*) FROM pg_stat_activity WHERE query LIKE '%pg_sleep(61)%' "
                "AND state = 'active' AND pid <> pg_backend_pid()") != "0") {
   }
 }
