@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <map>
 #include <new>
+#include <tuple>
 #include <utility>
 
 #include "safety/base/check.h"
@@ -67,7 +68,7 @@ std::string escape(std::string_view bytes) {
 }
 
 unsigned regex_flags(RuleProfile profile) {
-  constexpr unsigned kFlags = HS_FLAG_UTF8 | HS_FLAG_UCP | HS_FLAG_SINGLEMATCH;
+  constexpr unsigned kFlags = HS_FLAG_UTF8 | HS_FLAG_UCP;
   return profile == RuleProfile::kFold ? kFlags | HS_FLAG_CASELESS : kFlags;
 }
 
@@ -104,19 +105,19 @@ Pattern pattern_of(const std::string& file, const Rule& rule) {
     bytes.remove_suffix(bytes.size() - (bytes.find_last_not_of(' ') + 1));
   }
   if (bytes.empty()) refuse(file, rule, "nothing is left of the pattern");
-  // A word is reported at each place, because the first may be inside a longer word.
-  return {escape(bytes), is_word ? 0U : HS_FLAG_SINGLEMATCH, {is_word, bytes.size(), {}}};
+  return {escape(bytes), 0, {is_word, bytes.size(), {}}};
 }
 
 std::vector<Pattern> patterns_of(const std::string& file, std::span<const Rule> rules,
                                  RuleProfile profile) {
   std::vector<Pattern> patterns;
-  std::map<std::pair<unsigned, std::string>, std::size_t> known;
+  std::map<std::tuple<bool, unsigned, std::string>, std::size_t> known;
   for (std::uint32_t i = 0; i < rules.size(); ++i) {
     if (rules[i].profile != profile) continue;
     Pattern pattern = pattern_of(file, rules[i]);
     const auto [at, is_new] =
-        known.emplace(std::make_pair(pattern.flags, pattern.source), patterns.size());
+        known.emplace(std::make_tuple(pattern.expression.is_word, pattern.flags, pattern.source),
+                      patterns.size());
     if (is_new) patterns.push_back(std::move(pattern));
     patterns[at->second].expression.rules.push_back(i);
   }
