@@ -1,12 +1,12 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <cctype>
 #include <chrono>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <random>
-#include <regex>
 #include <string>
 #include <thread>
 #include <vector>
@@ -231,15 +231,25 @@ TEST(Connection, Bug03_APipelineThatFailsHalfWayHasNoReplyAndNoConnection) {
   EXPECT_FALSE(connection->is_open());
 }
 
+// "->err" or ".err" as a whole name.
+bool names_error_field(const std::string& text) {
+  for (const std::string access : {"->err", ".err"}) {
+    for (auto at = text.find(access); at != std::string::npos; at = text.find(access, at + 1)) {
+      const auto next = static_cast<unsigned char>(text[at + access.size()]);
+      if (std::isalnum(next) == 0 && next != '_') return true;
+    }
+  }
+  return false;
+}
+
 TEST(Connection, Bug04_NoCodeTouchesTheErrorFieldsOfHiredis) {
-  const std::regex error_field("(->|\\.)err\\b");
   int files = 0;
   for (const auto& entry : std::filesystem::recursive_directory_iterator("cache")) {
     const auto extension = entry.path().extension();
     if (extension != ".cpp" && extension != ".h") continue;
     std::ifstream in_file(entry.path());
     const std::string text{std::istreambuf_iterator<char>(in_file), {}};
-    EXPECT_FALSE(std::regex_search(text, error_field)) << entry.path();
+    EXPECT_FALSE(names_error_field(text)) << entry.path();
     EXPECT_EQ(text.find("redisContext"), std::string::npos) << entry.path();
     const bool is_protocol = entry.path().filename() == "protocol.cpp";
     EXPECT_EQ(text.find("<hiredis/") != std::string::npos, is_protocol) << entry.path();
