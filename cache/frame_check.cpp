@@ -7,7 +7,11 @@
 namespace han::cache {
 namespace {
 
+// As strict as hiredis, so that the two never read one header differently: no plus sign, no leading
+// zeros, no minus zero.
 std::optional<std::int64_t> parse_integer(std::string_view text) {
+  const auto digits = text.substr(text.starts_with('-') ? 1 : 0);
+  if (digits.starts_with('0') && text.size() > 1) return std::nullopt;
   std::int64_t value = 0;
   const char* end = text.data() + text.size();
   const auto [stop, error] = std::from_chars(text.data(), end, value);

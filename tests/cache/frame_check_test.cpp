@@ -75,8 +75,9 @@ TEST(FrameCheck, BoundsTheElementsOfNestedArraysTogether) {
 
 TEST(FrameCheck, RefusesWhatIsNotResp2) {
   const std::vector<std::string> bad = {
-      "?",       "HTTP/1.1", "%1\r\n", "_\r\n",         ":x\r\n",      ":\r\n",    "$\r\n",
-      "$1x\r\n", "+OK\n",    "\r\n",   "$2\r\nabc\r\n", "$1\r\na\n\r", "+a\rb\r\n"};
+      "?",       "HTTP/1.1", "%1\r\n",        "_\r\n",       ":x\r\n",   ":\r\n",
+      ":-0\r\n", ":007\r\n", ":+7\r\n",       "*-0\r\n",     "$\r\n",    "$1x\r\n",
+      "+OK\n",   "\r\n",     "$2\r\nabc\r\n", "$1\r\na\n\r", "+a\rb\r\n"};
   for (const auto& bytes : bad) EXPECT_FALSE(is_accepted(bytes)) << bytes;
 }
 
