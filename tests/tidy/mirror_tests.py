@@ -1,0 +1,47 @@
+"""Every source of the product has a test of its own name in the mirrored folder, and the
+CMakeLists.txt of each folder names its files: a source that is not built is not tested, a header
+that is in no header set is not compiled alone."""
+
+import re
+
+from source_tree import run
+
+SUFFIX = r"_[a-z]*test\.cpp"
+
+
+def mirrored(folder):
+    """The applications' tests lie in tests/apps; every other folder is mirrored as it is."""
+    return "tests/apps" if folder == "safety/apps" else f"tests/{folder}"
+
+
+def is_listed(tree, path):
+    """True when a CMakeLists.txt of its folder or of one above names the file."""
+    folder, name = path.rsplit("/", 1)
+    while True:
+        lists = f"{folder}/CMakeLists.txt" if folder else "CMakeLists.txt"
+        if tree.exists(lists):
+            pattern = rf"(?<![\w.-]){re.escape(name)}(?![\w.-])"
+            return re.search(pattern, tree.read(lists)) is not None
+        if not folder:
+            return False
+        folder, _, _last = folder.rpartition("/")
+        name = f"{_last}/{name}"
+
+
+def findings(tree):
+    sources = set(tree.cpp())
+    for path in tree.product_cpp():
+        if not path.endswith(".cpp"):
+            continue
+        folder, name = path.rsplit("/", 1)
+        wanted = re.compile(re.escape(f"{mirrored(folder)}/{name[:-4]}") + SUFFIX + "$")
+        if not any(wanted.match(source) for source in sources):
+            yield f"{path}:1: no test {mirrored(folder)}/{name[:-4]}_test.cpp (or _pgtest, ...)"
+    for path in tree.cpp():
+        is_test_header = path.startswith("tests/") and path.endswith(".h")
+        if "/" in path and not is_test_header and not is_listed(tree, path):
+            yield f"{path}:1: no CMakeLists.txt builds it"
+
+
+if __name__ == "__main__":
+    run(findings)
