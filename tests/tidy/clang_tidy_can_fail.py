@@ -35,7 +35,8 @@ BAD = [
     (NAMING, "class Counter { int count; public: int next() { return ++count; } };"),
     ("readability-function-size", "int f(int a) {\n" + "  a = a * 3;\n" * 71 + "  return a;\n}"),
     ("misc-throw-by-value-catch-by-reference",
-     "struct E { E(const E&); ~E(); };\nvoid g(); void f() { try { g(); } catch (E e) { throw; } }"),
+     "struct E { E(const E&); ~E(); };\nvoid g();\n"
+     "void f() { try { g(); } catch (E e) { throw; } }"),
     ("modernize-use-override", "struct A { virtual void f(); virtual ~A(); };\n"
                                "struct B : A { virtual void f(); };"),
     ("clang-analyzer-core.NullDereference", "int f() { int* a = nullptr; return *a; }"),

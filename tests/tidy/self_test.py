@@ -101,8 +101,9 @@ BAD = {
         ("is not built", {"migrations/0002_b.sql": "--\n"}),
         ("does not exist",
          {"pgqueue/CMakeLists.txt": "migrations/0001_a.sql migrations/0002_b.sql\n"}),
-        ("not in order", {"migrations/0002_b.sql": "--\n",
-                          "pgqueue/CMakeLists.txt": "migrations/0002_b.sql migrations/0001_a.sql\n"}),
+        ("not in order",
+         {"migrations/0002_b.sql": "--\n",
+          "pgqueue/CMakeLists.txt": "migrations/0002_b.sql migrations/0001_a.sql\n"}),
     ],
     "foreign_words": [
         ("README.md:2: ", {"README.md": "\nLook at /wo" + "rk/main.\n"}),
