@@ -7,9 +7,9 @@
 
 #include <array>
 #include <cstdint>
-#include <cstring>
 
 #include "safety/base/check.h"
+#include "safety/text/byte_block.h"
 #include "safety/text/utf8.h"
 
 namespace han::safety {
@@ -19,36 +19,9 @@ constexpr std::size_t kPieceBytes = 512;
 constexpr std::size_t kPieceBytesMax = 768;
 constexpr std::string_view kDottedI = "i\xCC\x87";  // i, U+0307
 
-// Sixteen bytes at once; the compiler turns it into the vector unit of the machine.
-using Block = unsigned char __attribute__((vector_size(16)));
-constexpr std::size_t kBlockBytes = sizeof(Block);
-
-Block load(const char* from) {
-  Block block;
-  std::memcpy(&block, from, kBlockBytes);
-  return block;
+ByteBlock white_space(ByteBlock block) {
+  return bytes_in_range(block, '\t', 5) | bytes_equal(block, ' ');
 }
-
-void store(char* to, Block block) { std::memcpy(to, &block, kBlockBytes); }
-
-bool any(Block block) {
-  std::array<std::uint64_t, 2> words;
-  std::memcpy(words.data(), &block, kBlockBytes);
-  return (words[0] | words[1]) != 0;
-}
-
-Block splat(unsigned char byte) { return Block{} + byte; }
-
-// All bits set where first <= byte < first + count.
-Block in_range(Block block, unsigned char first, unsigned char count) {
-  return reinterpret_cast<Block>((block - splat(first)) < splat(count));
-}
-
-Block equals(Block block, unsigned char byte) {
-  return reinterpret_cast<Block>(block == splat(byte));
-}
-
-Block white_space(Block block) { return in_range(block, '\t', 5) | equals(block, ' '); }
 
 bool is_white_space(unsigned char byte) { return byte == ' ' || (byte >= '\t' && byte <= '\r'); }
 
@@ -65,9 +38,9 @@ class Writer {
   void put_space() {
     if (!ends_with_space()) put(' ');
   }
-  void put_block(Block block) {
-    store(to_, block);
-    to_ += kBlockBytes;
+  void put_block(ByteBlock block) {
+    store_block(to_, block);
+    to_ += kByteBlockBytes;
   }
   bool ends_with_space() const { return to_ != start_ && to_[-1] == ' '; }
   std::size_t size() const { return static_cast<std::size_t>(to_ - start_); }
@@ -94,24 +67,25 @@ std::string_view fold_ascii(std::string_view text, std::string& buffer) {
   std::size_t offset = 0;
   while (offset < text.size()) {
     const auto byte = static_cast<unsigned char>(text[offset]);
-    if (offset == 0 || text.size() - offset < kBlockBytes ||
+    if (offset == 0 || text.size() - offset < kByteBlockBytes ||
         (is_white_space(byte) && out.ends_with_space())) {
       fold_ascii_byte(byte, out);
       ++offset;
       continue;
     }
-    const Block block = load(text.data() + offset);
-    const Block spaces = white_space(block);
-    const Block controls = (in_range(block, 0, 0x20) | equals(block, 0x7F)) & ~spaces;
-    if (any(controls | (spaces & white_space(load(text.data() + offset - 1))))) {
-      for (const std::size_t end = offset + kBlockBytes; offset < end; ++offset) {
+    const ByteBlock block = load_block(text.data() + offset);
+    const ByteBlock spaces = white_space(block);
+    const ByteBlock controls =
+        (bytes_in_range(block, 0, 0x20) | bytes_equal(block, 0x7F)) & ~spaces;
+    if (any_set(controls | (spaces & white_space(load_block(text.data() + offset - 1))))) {
+      for (const std::size_t end = offset + kByteBlockBytes; offset < end; ++offset) {
         fold_ascii_byte(static_cast<unsigned char>(text[offset]), out);
       }
       continue;
     }
-    const Block lower = block | (in_range(block, 'A', 26) & splat(0x20));
-    out.put_block((lower & ~spaces) | (spaces & splat(' ')));
-    offset += kBlockBytes;
+    const ByteBlock lower = block | (bytes_in_range(block, 'A', 26) & all_bytes(0x20));
+    out.put_block((lower & ~spaces) | (spaces & all_bytes(' ')));
+    offset += kByteBlockBytes;
   }
   return {buffer.data(), out.size()};
 }
@@ -207,10 +181,10 @@ std::size_t white_space_bytes(std::string_view text, std::size_t offset) {
 // True when the block needs a look at each byte: white space but single spaces, or a lead byte of a
 // white-space character.
 bool may_collapse(const char* at) {
-  const Block block = load(at);
-  const Block leads = equals(block, 0xC2) | in_range(block, 0xE1, 2);
-  const Block pairs = equals(block, ' ') & equals(load(at - 1), ' ');
-  return any(in_range(block, '\t', 5) | leads | pairs);
+  const ByteBlock block = load_block(at);
+  const ByteBlock leads = bytes_equal(block, 0xC2) | bytes_in_range(block, 0xE1, 2);
+  const ByteBlock pairs = bytes_equal(block, ' ') & bytes_equal(load_block(at - 1), ' ');
+  return any_set(bytes_in_range(block, '\t', 5) | leads | pairs);
 }
 
 // In place: what is written never passes what was read, and a block is loaded before it is stored.
@@ -220,10 +194,10 @@ void collapse_white_space(std::string& text) {
   std::size_t offset = 0;
   while (offset < view.size()) {
     const bool is_repeated = view[offset] == ' ' && out.ends_with_space();
-    if (offset > 0 && view.size() - offset >= kBlockBytes && !is_repeated &&
+    if (offset > 0 && view.size() - offset >= kByteBlockBytes && !is_repeated &&
         !may_collapse(view.data() + offset)) {
-      out.put_block(load(view.data() + offset));
-      offset += kBlockBytes;
+      out.put_block(load_block(view.data() + offset));
+      offset += kByteBlockBytes;
       continue;
     }
     const std::size_t size = white_space_bytes(view, offset);

@@ -6,6 +6,7 @@
 #include "safety/base/digest.h"
 #include "safety/config.h"
 #include "safety/text/fold.h"
+#include "safety/text/link_marks.h"
 #include "safety/text/rules_file.h"
 
 namespace han::safety {
@@ -32,15 +33,6 @@ RuleTable table_of(const std::vector<Rule>& live) {
     entries[rule.id] = RulePolicy{rule.severity, rule.action, rule.mode, rule.categories};
   }
   return RuleTable(rules_version_of(live), std::move(entries));
-}
-
-// ASCII letters of both cases are equal; `lower` is lower-case ASCII.
-bool ends_with(std::string_view text, std::string_view lower) {
-  if (text.size() < lower.size()) return false;
-  text.remove_prefix(text.size() - lower.size());
-  return std::equal(text.begin(), text.end(), lower.begin(), [](char c, char l) {
-    return c == l || (c >= 'A' && c <= 'Z' && c + ('a' - 'A') == l);
-  });
 }
 
 }  // namespace
@@ -86,16 +78,6 @@ const Rule* TextEngine::find_rule(std::string_view id) const {
 
 TextEngine load_text_engine(const std::string& path, std::chrono::sys_days activation_date) {
   return TextEngine(path, load_rules(path), activation_date);
-}
-
-bool has_link_marks(std::string_view text) {
-  for (std::size_t at = text.find(':'); at != std::string_view::npos; at = text.find(':', at + 1)) {
-    if (text.substr(at + 1, 2) == "//" || ends_with(text.substr(0, at), "mailto")) return true;
-  }
-  for (std::size_t at = text.find('.'); at != std::string_view::npos; at = text.find('.', at + 1)) {
-    if (ends_with(text.substr(0, at), "www")) return true;
-  }
-  return false;
 }
 
 }  // namespace han::safety

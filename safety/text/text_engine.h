@@ -67,8 +67,4 @@ class TextEngine {
 
 TextEngine load_text_engine(const std::string& path, std::chrono::sys_days activation_date);
 
-// Whether a text may hold a link: it has "://", "www." or "mailto:", ASCII case ignored. This only
-// says that links must be looked for; what a link is, is judged elsewhere.
-bool has_link_marks(std::string_view text);
-
 }  // namespace han::safety

@@ -32,6 +32,10 @@ TEST(Utf8, EveryScalarValueIsValidAndDecodesToItself) {
     const std::string text = encode(value);
     const bool is_surrogate = value >= 0xD800 && value <= 0xDFFF;
     ASSERT_EQ(is_valid_utf8(text), !is_surrogate) << std::hex << std::uint32_t{value};
+    // With text behind it, another part of the code looks at it.
+    ASSERT_EQ(is_valid_utf8(text + "12345678"), !is_surrogate);
+    ASSERT_FALSE(is_valid_utf8(text.substr(0, text.size() - 1) + "\xFF"
+                                                                 "12345678"));
     if (is_surrogate) continue;
     ASSERT_EQ(safety::code_point_at(text, 0).value, value);
     ASSERT_EQ(safety::code_point_before("a" + text, 1 + text.size()).value, value);
