@@ -70,6 +70,7 @@ class RunScript(unittest.TestCase):
             text = (ROOT / "run").read_text()
             script.write_text(text[:text.index("\ncommand=")] + STAGES)
             shutil.copymode(ROOT / "run", script)
+            shutil.copytree(ROOT / ".ci", Path(folder) / ".ci")
             return call(script=script, CTEST_LOG=CTEST_LOG, LAST=last,
                         HAN_SAFETY_DATA="/nonexistent")
 
