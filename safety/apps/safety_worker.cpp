@@ -1,0 +1,90 @@
+// safety-worker: the service. Wiring and signals only; see safety/worker/worker.h.
+#include <CLI/CLI.hpp>
+#include <signal.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <exception>
+#include <optional>
+#include <string>
+#include <thread>
+
+#include "safety/apps/no_core_dumps.h"
+#include "safety/worker/worker.h"
+
+namespace {
+
+constexpr int kExitOther = 1;
+constexpr int kExitUsage = 2;
+// What the stopping thread tells the main thread when all is done.
+constexpr int kStopped = SIGUSR1;
+
+std::optional<std::string> environment(const std::string& name) {
+  const char* value = std::getenv(name.c_str());
+  if (value == nullptr) return std::nullopt;
+  return std::string(value);
+}
+
+// Blocked before the first thread starts, so that only sigwait() sees them.
+sigset_t block_stop_signals() {
+  sigset_t signals;
+  sigemptyset(&signals);
+  sigaddset(&signals, SIGTERM);
+  sigaddset(&signals, SIGINT);
+  sigaddset(&signals, kStopped);
+  pthread_sigmask(SIG_BLOCK, &signals, nullptr);
+  return signals;
+}
+
+int wait_for_signal(const sigset_t& signals) {
+  int number = 0;
+  sigwait(&signals, &number);
+  return number;
+}
+
+int run(const std::string& settings_path, bool is_check) {
+  han::safety::Settings settings = han::safety::load_settings(settings_path);
+  han::safety::set_log_level(settings.log_level);
+  const sigset_t signals = block_stop_signals();
+  han::safety::Worker worker(std::move(settings), han::safety::load_addresses(environment));
+  if (is_check) {
+    std::printf("configuration is valid: rules %s, config %s\n", worker.rules_version().c_str(),
+                worker.config_version().c_str());
+    return 0;
+  }
+  worker.start();
+  wait_for_signal(signals);
+  const std::jthread stopping([&worker] {
+    worker.stop();
+    kill(getpid(), kStopped);
+  });
+  // A second stop signal ends the process at once; leases make that safe.
+  if (wait_for_signal(signals) != kStopped) _exit(kExitOther);
+  return 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  han::safety::forbid_core_dumps();
+  CLI::App app{
+      "Claims safety tasks from PostgreSQL and commits their verdicts.\n"
+      "Example: safety-worker --settings settings.yaml"};
+  std::string settings_path;
+  bool is_check = false;
+  app.add_option("--settings", settings_path, "the settings file (see examples/settings.yaml)")
+      ->required();
+  app.add_flag("--check-config", is_check, "check settings, rules, config and secrets, then exit");
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? 0 : kExitUsage;
+  }
+  try {
+    return run(settings_path, is_check);
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "safety-worker: %s\n", error.what());
+    return kExitOther;
+  }
+}

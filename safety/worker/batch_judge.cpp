@@ -1,0 +1,167 @@
+#include "safety/worker/batch_judge.h"
+
+#include <algorithm>
+#include <deque>
+#include <unordered_map>
+
+#include "pgqueue/error.h"
+#include "safety/base/backoff.h"
+#include "safety/policy.h"
+#include "safety/text/utf8.h"
+
+namespace han::safety {
+namespace {
+
+constexpr std::string_view kTextKind = "text";
+constexpr std::string_view kReasonKind = "unsupported_kind";
+constexpr std::string_view kReasonExpired = "expired";
+
+struct DigestHash {
+  std::size_t operator()(const Digest& digest) const { return xxh3(as_text(digest)); }
+};
+
+}  // namespace
+
+// Everything of one batch; texts and repaired copies live as long as it.
+struct BatchJudge::Work {
+  struct TextTask {
+    const pgqueue::ClaimedTask* task;
+    std::size_t subject;
+  };
+  std::deque<std::string> repaired;
+  std::vector<TextSubject> subjects;
+  std::vector<TextTask> texts;
+  std::vector<FinishedTask> finished;
+  // For each of `finished`, the subject whose evidence it committed; SIZE_MAX: none.
+  std::vector<std::size_t> subject_of;
+  std::vector<pgqueue::GiveBack> to_retry;
+
+  void finish(const pgqueue::Lease& lease, pgqueue::FinalState state,
+              std::shared_ptr<const SubjectResult> result, std::size_t subject = SIZE_MAX) {
+    finished.push_back({lease, state, std::move(result)});
+    subject_of.push_back(subject);
+  }
+};
+
+BatchJudge::BatchJudge(JudgeParts parts) : parts_(std::move(parts)), scratch_(*parts_.engine) {}
+
+void BatchJudge::sort_out(const BatchQueue::Batch& batch, Work& work) {
+  const Versions versions{parts_.engine->rules_version(), parts_.config.version, ""};
+  const auto indeterminate = [&](std::string_view reason) {
+    return subject_result(indeterminate_verdict(reason, versions, parts_.config));
+  };
+  std::unordered_map<Digest, std::size_t, DigestHash> seen;
+  for (const pgqueue::ClaimedTask& task : batch) {
+    if (!parts_.leases.stands(task.lease.task_id)) {
+      parts_.leases.remove(task.lease.task_id);
+      continue;
+    }
+    if (task.is_overdue) {
+      work.finish(task.lease, pgqueue::FinalState::kExpired, indeterminate(kReasonExpired));
+      continue;
+    }
+    if (task.kind != kTextKind) {
+      work.finish(task.lease, pgqueue::FinalState::kDead, indeterminate(kReasonKind));
+      continue;
+    }
+    if (task.payload.size() > parts_.text_bytes_max ||
+        is_over_limit(task.payload.size(), parts_.config)) {
+      work.finish(task.lease, pgqueue::FinalState::kDone,
+                  subject_result(over_limit_verdict(parts_.engine->rules(), parts_.config)));
+      continue;
+    }
+    const std::string_view text = repair_utf8(task.payload, work.repaired.emplace_back());
+    const Digest hash = parts_.lookup.analysis_hash(text);
+    const auto [found, is_new] = seen.emplace(hash, work.subjects.size());
+    if (is_new) {
+      TextSubject subject;
+      subject.text = text;
+      subject.hash = hash;
+      work.subjects.push_back(std::move(subject));
+    }
+    work.texts.push_back({&task, found->second});
+  }
+}
+
+void BatchJudge::judge(Work& work) {
+  std::vector<std::shared_ptr<SubjectResult>> results;
+  for (const TextSubject& subject : work.subjects) {
+    const TextEvidence& evidence = subject.found->evidence;
+    auto result = subject_result(decide_text(evidence, parts_.engine->rules(), parts_.config));
+    result->layer = subject.layer;
+    result->subject_hash = as_text(subject.hash);
+    result->pepper_id = parts_.peppers.current.id;
+    const bool is_decided = result->verdict.decision != Decision::kIndeterminate;
+    if (is_decided && subject.found->committed_config != parts_.config.version) {
+      result->row =
+          pgqueue::VerdictRow{{std::string(kTextKind), result->subject_hash, result->pepper_id,
+                               parts_.engine->rules_version(), parts_.config.version, ""},
+                              std::string(to_string(result->verdict.decision)),
+                              subject.found->bytes};
+    }
+    results.push_back(std::move(result));
+  }
+  for (const Work::TextTask& text : work.texts) {
+    const auto& result = results[text.subject];
+    const pgqueue::Lease& lease = text.task->lease;
+    if (work.subjects[text.subject].found->evidence.is_complete()) {
+      work.finish(lease, pgqueue::FinalState::kDone, result, text.subject);
+      continue;
+    }
+    // The engine failed: worth another attempt, and indeterminate when there are none left.
+    const auto decision =
+        parts_.retry.decide(pgqueue::FailureClass::kTransient, text.task->attempt, jitter_random());
+    if (decision.is_dead) {
+      work.finish(lease, pgqueue::FinalState::kDead, result);
+    } else {
+      work.to_retry.push_back({lease, decision.delay, decision.is_charged, "transient"});
+    }
+  }
+}
+
+void BatchJudge::retry(Work& work) {
+  if (work.to_retry.empty()) return;
+  try {
+    parts_.queue.give_back(work.to_retry, Deadline::after(parts_.database_timeout));
+    parts_.metrics.count("tasks_retried_total", "transient",
+                         static_cast<double>(work.to_retry.size()));
+  } catch (const pgqueue::Error&) {
+    parts_.metrics.count("database_errors_total", "give-back");
+  }
+  // Given back, or left to rescue: either way no longer ours to renew.
+  for (const pgqueue::GiveBack& item : work.to_retry) parts_.leases.remove(item.lease.task_id);
+}
+
+void BatchJudge::count(const FinishedTask& task) {
+  const Verdict& verdict = task.result->verdict;
+  parts_.metrics.count("verdicts_total", to_string(verdict.decision));
+  if (verdict.decision == Decision::kIndeterminate) {
+    parts_.metrics.count("indeterminate_total", verdict.reason);
+  }
+  if (task.result->layer) {
+    parts_.metrics.count("verdicts_by_layer_total", to_string(*task.result->layer));
+  }
+  for (const std::string& id : verdict.rules) parts_.metrics.count("rule_hits_total", id);
+}
+
+void BatchJudge::process(const BatchQueue::Batch& batch) {
+  const auto begin = system_clock().now();
+  Work work;
+  sort_out(batch, work);
+  parts_.lookup.find(work.subjects, scratch_);
+  judge(work);
+  retry(work);
+  std::vector<TextSubject*> committed_subjects;
+  for (const std::size_t index : parts_.committer.commit(work.finished)) {
+    count(work.finished[index]);
+    if (work.subject_of[index] == SIZE_MAX) continue;
+    committed_subjects.push_back(&work.subjects[work.subject_of[index]]);
+  }
+  std::sort(committed_subjects.begin(), committed_subjects.end());
+  committed_subjects.erase(std::unique(committed_subjects.begin(), committed_subjects.end()),
+                           committed_subjects.end());
+  parts_.lookup.remember(committed_subjects, parts_.config.version);
+  parts_.metrics.observe("batch_seconds", system_clock().now() - begin);
+}
+
+}  // namespace han::safety

@@ -1,0 +1,63 @@
+// BatchJudge: one claimed batch from tasks to committed verdicts.
+//
+// Order (SPEC section 8): sort out what needs no judging, look up or compute the evidence of all
+// texts, apply the policy, commit verdicts and completions in one transaction, then remember what
+// was committed.
+//
+// Threads:   one thread at a time; one object a judging thread.
+// Owns:      scratch memory of its thread; borrows the rest.
+// Blocks:    as TextLookup and Committer.
+// Fails:     never for a task's sake: what cannot be judged is indeterminate or retried.
+// Limits:    text bytes as the config and settings say; longer is indeterminate(limit).
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "pgqueue/queue.h"
+#include "pgqueue/retry_policy.h"
+#include "safety/config.h"
+#include "safety/telemetry/metrics.h"
+#include "safety/text/text_engine.h"
+#include "safety/worker/batch_queue.h"
+#include "safety/worker/committer.h"
+#include "safety/worker/lease_table.h"
+#include "safety/worker/text_lookup.h"
+
+namespace han::safety {
+
+// What all judging threads share; immutable but for the parts that are thread-safe themselves.
+struct JudgeParts {
+  std::shared_ptr<const TextEngine> engine;
+  const Config& config;
+  const PepperSet& peppers;
+  std::size_t text_bytes_max;
+  pgqueue::Queue& queue;
+  TextLookup& lookup;
+  Committer& committer;
+  LeaseTable& leases;
+  Metrics& metrics;
+  pgqueue::RetryPolicy retry;
+  std::chrono::milliseconds database_timeout;
+};
+
+class BatchJudge {
+ public:
+  explicit BatchJudge(JudgeParts parts);
+
+  void process(const BatchQueue::Batch& batch);
+
+ private:
+  struct Work;
+
+  void sort_out(const BatchQueue::Batch& batch, Work& work);
+  void judge(Work& work);
+  void retry(Work& work);
+  void count(const FinishedTask& task);
+
+  const JudgeParts parts_;
+  TextScratch scratch_;
+};
+
+}  // namespace han::safety

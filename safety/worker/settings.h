@@ -1,0 +1,68 @@
+// Settings: one worker process's own file: threads, leases, batch sizes, and where its parts are.
+//
+// Addresses and secrets are not in it: they come from the environment, or from files named by it
+// (`NAME_FILE`), which are read once at start:
+//
+//     MESSAGE_SAFETY_DATABASE_URL     PostgreSQL, required
+//     MESSAGE_SAFETY_REDIS_URL        Redis Safety; without it there is no hot cache and no wake-up
+//     MESSAGE_SAFETY_PEPPER_FILE      required, see safety/base/pepper.h
+//
+// Threads: a value. Blocks: load_* read small files.
+// Fails:   ConfigError "file:line: field: what is wrong and how to fix it"; never shows a value.
+// Limits:  each number's range is in settings.cpp.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+
+#include "safety/telemetry/log.h"
+#include "safety/yaml_file.h"
+
+namespace han::safety {
+
+struct Settings {
+  std::string rules_path;
+  std::string config_path;
+  int threads = 2;
+  struct Claim {
+    std::size_t batch = 500;
+    std::chrono::milliseconds poll{1000};
+    std::chrono::milliseconds sweep{1000};
+  } claim;
+  struct Lease {
+    std::chrono::milliseconds duration{30'000};
+    std::chrono::milliseconds heartbeat{10'000};
+  } lease;
+  int attempts_max = 5;
+  std::size_t text_bytes_max = 65'536;
+  std::size_t local_cache_bytes = 64 * 1024 * 1024;
+  std::chrono::milliseconds redis_timeout{50};
+  std::chrono::milliseconds database_timeout{5'000};
+  std::chrono::milliseconds shutdown_grace{10'000};
+  std::string admin_host = "127.0.0.1";
+  std::uint16_t admin_port = 0;  // 0: any free port, which the log names
+  bool admin_is_on = true;
+  bool keeps_payloads = false;
+  bool has_completion_log = false;
+  LogLevel log_level = LogLevel::kInfo;
+};
+
+// Paths in the file are relative to it. Refuses lease.heartbeat_ms above a third of
+// lease.duration_ms.
+Settings load_settings(const std::string& path);
+Settings parse_settings(const std::string& name, std::string_view text);
+
+struct Addresses {
+  std::string database_url;
+  std::optional<std::string> redis_url;
+  std::string pepper_path;
+};
+
+// `environment` gives a variable's value; getenv in the program.
+Addresses load_addresses(
+    const std::function<std::optional<std::string>(const std::string&)>& environment);
+
+}  // namespace han::safety

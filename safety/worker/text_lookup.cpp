@@ -1,0 +1,206 @@
+#include "safety/worker/text_lookup.h"
+
+#include <map>
+#include <utility>
+#include <variant>
+
+#include "pgqueue/error.h"
+#include "pgqueue/verdict_rows.h"
+#include "safety/base/hex.h"
+#include "safety/policy.h"
+
+namespace han::safety {
+namespace {
+
+constexpr std::string_view kLabel = "text";
+constexpr const char* kKind = "text";
+
+std::vector<std::string> ids_of(const PepperSet& peppers) {
+  std::vector<std::string> ids = {peppers.current.id};
+  if (peppers.previous) ids.push_back(peppers.previous->id);
+  return ids;
+}
+
+std::string raw(const Digest& hash) { return {as_text(hash).begin(), as_text(hash).end()}; }
+
+}  // namespace
+
+TextLookup::TextLookup(std::shared_ptr<const TextEngine> engine, const PepperSet& peppers,
+                       cache::HotCache* hot_cache, pgqueue::Pool& pool, Metrics& metrics,
+                       TextLookupOptions options)
+    : engine_(std::move(engine)),
+      peppers_(peppers),
+      hot_cache_(hot_cache),
+      pool_(pool),
+      metrics_(metrics),
+      options_(options),
+      pepper_ids_(ids_of(peppers)),
+      local_(options.local_cache_bytes) {}
+
+Digest TextLookup::analysis_hash(std::string_view repaired_text) const {
+  return peppers_.current.key.mac(kLabel, repaired_text);
+}
+
+cache::TextKey TextLookup::key_of(const Digest& hash) const {
+  return {hash, engine_->rules_version()};
+}
+
+std::string TextLookup::encode(const TextEvidence& evidence, const Digest& hash) const {
+  return cache::encode_text_entry({.subject = to_hex(hash),
+                                   .pepper_id = peppers_.current.id,
+                                   .rules_version = engine_->rules_version(),
+                                   .hits = evidence.hits,
+                                   .monitor = evidence.monitor,
+                                   .has_links = evidence.has_links});
+}
+
+TextLookup::Found TextLookup::usable(const cache::TextEntry& entry, const Digest& hash) const {
+  TextEvidence evidence{entry.hits, entry.monitor, entry.has_links, ""};
+  if (!is_usable(evidence, engine_->rules())) return nullptr;
+  std::string bytes = encode(evidence, hash);
+  return std::make_shared<CachedText>(CachedText{std::move(evidence), std::move(bytes), ""});
+}
+
+void TextLookup::find(std::vector<TextSubject>& subjects, TextScratch& scratch) {
+  Missing missing = find_local(subjects);
+  missing = find_redis(std::move(missing));
+  missing = find_database(std::move(missing));
+  compute(missing, scratch);
+}
+
+TextLookup::Missing TextLookup::find_local(std::vector<TextSubject>& subjects) {
+  Missing missing;
+  for (TextSubject& subject : subjects) {
+    subject.found = local_.get(key_of(subject.hash).str());
+    if (subject.found) {
+      subject.layer = Layer::kLocal;
+      subject.is_in_redis = true;
+    } else {
+      missing.push_back(&subject);
+    }
+  }
+  return missing;
+}
+
+TextLookup::Missing TextLookup::find_redis(Missing missing) {
+  if (hot_cache_ == nullptr || missing.empty()) return missing;
+  // Both peppers' keys in one round trip: the current one's first, then the previous one's.
+  std::vector<cache::TextKey> keys;
+  for (const TextSubject* subject : missing) keys.push_back(key_of(subject->hash));
+  if (peppers_.previous) {
+    for (const TextSubject* subject : missing) {
+      keys.push_back(key_of(peppers_.previous->key.mac(kLabel, subject->text)));
+    }
+  }
+  const auto lookups =
+      hot_cache_->get_texts(keys, pepper_ids_, Deadline::after(options_.redis_timeout));
+  Missing rest;
+  for (std::size_t i = 0; i < missing.size(); ++i) {
+    for (std::size_t at = i; at < lookups.size() && !missing[i]->found; at += missing.size()) {
+      if (!lookups[at].entry) continue;
+      missing[i]->found = usable(*lookups[at].entry, missing[i]->hash);
+      // An entry under the previous pepper is written anew under the current one.
+      missing[i]->is_in_redis = missing[i]->found && at == i;
+    }
+    if (missing[i]->found) {
+      missing[i]->layer = Layer::kRedis;
+    } else {
+      rest.push_back(missing[i]);
+    }
+  }
+  return rest;
+}
+
+TextLookup::Missing TextLookup::find_database(Missing missing) {
+  if (missing.empty()) return missing;
+  std::map<pgqueue::VerdictSubject, TextSubject*> by_subject;
+  for (TextSubject* subject : missing) {
+    by_subject[{raw(subject->hash), peppers_.current.id}] = subject;
+    if (peppers_.previous) {
+      const Digest old = peppers_.previous->key.mac(kLabel, subject->text);
+      by_subject[{raw(old), peppers_.previous->id}] = subject;
+    }
+  }
+  std::vector<pgqueue::VerdictSubject> wanted;
+  for (const auto& [key, subject] : by_subject) wanted.push_back(key);
+  try {
+    const Deadline deadline = Deadline::after(options_.database_timeout);
+    const auto connection = pool_.acquire(deadline);
+    for (const auto& [key, row] :
+         pgqueue::find_verdicts(*connection, kKind, engine_->rules_version(), wanted, deadline)) {
+      TextSubject& subject = *by_subject.at(key);
+      if (subject.found) continue;
+      const std::string hex = to_hex(as_bytes(key.subject_hash));
+      const auto decoded =
+          cache::decode_text_entry(row.evidence, {hex, engine_->rules_version(), pepper_ids_});
+      if (decoded.outcome != cache::DecodeOutcome::kEntry) {
+        metrics_.count("evidence_refused_total", "postgres");
+        continue;
+      }
+      subject.found = usable(decoded.entry, subject.hash);
+      if (subject.found) subject.layer = Layer::kPostgres;
+    }
+  } catch (const pgqueue::Error& error) {
+    metrics_.count("database_errors_total", "look-up");
+    database_log_(error.what());
+  }
+  std::erase_if(missing, [](const TextSubject* subject) { return subject->found != nullptr; });
+  return missing;
+}
+
+TextLookup::Found TextLookup::computed(const TextSubject& subject, TextScratch& scratch) const {
+  CachedText text{engine_->scan(subject.text, scratch), "", ""};
+  if (text.evidence.is_complete()) text.bytes = encode(text.evidence, subject.hash);
+  return std::make_shared<CachedText>(std::move(text));
+}
+
+void TextLookup::compute(const Missing& missing, TextScratch& scratch) {
+  using Flights = cache::SingleFlight<CachedText>;
+  // All own leads first, then the others' results: two batches cannot wait for each other in a
+  // circle.
+  std::vector<std::pair<TextSubject*, Flights::Lead>> leads;
+  std::vector<std::pair<TextSubject*, Flights::Wait>> waits;
+  for (TextSubject* subject : missing) {
+    auto flight = flights_.begin(key_of(subject->hash).str());
+    if (auto* lead = std::get_if<Flights::Lead>(&flight)) {
+      leads.emplace_back(subject, std::move(*lead));
+    } else {
+      waits.emplace_back(subject, std::get<Flights::Wait>(flight));
+    }
+  }
+  for (auto& [subject, lead] : leads) {
+    subject->found = computed(*subject, scratch);
+    lead.finish(subject->found);
+  }
+  for (auto& [subject, wait] : waits) {
+    auto result = wait.wait(Deadline::after(options_.database_timeout));
+    if (const auto* value = std::get_if<Found>(&result)) {
+      subject->found = *value;
+    } else {
+      subject->found = computed(*subject, scratch);
+      if (auto* lead = std::get_if<Flights::Lead>(&result)) lead->finish(subject->found);
+    }
+  }
+  metrics_.count("texts_computed_total", "", static_cast<double>(missing.size()));
+}
+
+void TextLookup::remember(const std::vector<TextSubject*>& subjects,
+                          const std::string& config_version) {
+  std::vector<cache::TextWrite> writes;
+  for (const TextSubject* subject : subjects) {
+    const cache::TextKey key = key_of(subject->hash);
+    if (subject->found->committed_config != config_version) {
+      auto known = std::make_shared<CachedText>(*subject->found);
+      known->committed_config = config_version;
+      const std::size_t bytes = known->bytes.size() * 2 + sizeof(CachedText);
+      local_.put(key.str(), std::move(known), bytes);
+    }
+    if (!subject->is_in_redis) writes.push_back({key, subject->found->bytes});
+  }
+  if (hot_cache_ == nullptr || writes.empty()) return;
+  // Best effort: what is not stored is looked up in PostgreSQL next time.
+  static_cast<void>(
+      hot_cache_->put_texts(writes, options_.redis_ttl, Deadline::after(options_.redis_timeout)));
+}
+
+}  // namespace han::safety

@@ -1,0 +1,306 @@
+#include "safety/worker/worker.h"
+
+#include <algorithm>
+#include <thread>
+#include <vector>
+
+#include "cache/hot_cache.h"
+#include "cache/pool.h"
+#include "cache/wakeup.h"
+#include "pgqueue/error.h"
+#include "pgqueue/queue.h"
+#include "pgqueue/task_query.h"
+#include "safety/base/pepper.h"
+#include "safety/config.h"
+#include "safety/text/text_engine.h"
+#include "safety/worker/batch_judge.h"
+#include "safety/worker/batch_queue.h"
+#include "safety/worker/claimer.h"
+#include "safety/worker/committer.h"
+#include "safety/worker/heartbeat.h"
+#include "safety/worker/maintenance.h"
+#include "safety/worker/wake_signal.h"
+
+namespace han::safety {
+namespace {
+
+// Beside the judging threads: claimer, heartbeat, committer's retries, maintenance, probes.
+constexpr std::size_t kConnectionsBeside = 5;
+constexpr std::chrono::milliseconds kProbeTimeout{1000};
+constexpr std::int64_t kStatsBound = 10'000;
+
+std::chrono::sys_days today() {
+  return std::chrono::floor<std::chrono::days>(system_clock().wall_now());
+}
+
+// The cache's own figures; built only where Redis is configured.
+struct HotParts {
+  HotParts(const std::string& url, const Settings& settings, WakeSignal& wake)
+      : pool({.url = cache::RedisUrl::parse(url),
+              .size = static_cast<std::size_t>(settings.threads) + 1}),
+        hot_cache(pool),
+        subscriber({.url = cache::RedisUrl::parse(url)},
+                   [&wake](std::uint64_t) { wake.notify(); }) {}
+
+  cache::Pool pool;
+  cache::HotCache hot_cache;
+  cache::WakeupSubscriber subscriber;
+};
+
+pgqueue::QueueOptions queue_options(const Settings& settings, const Config& config) {
+  pgqueue::QueueOptions options;
+  options.lease_duration = settings.lease.duration;
+  options.attempts_max = settings.attempts_max;
+  options.disposition = to_string(config.policy.on_indeterminate);
+  options.completion_log = settings.has_completion_log ? pgqueue::sql::CompletionLog::kOn
+                                                       : pgqueue::sql::CompletionLog::kOff;
+  options.payload_retention = settings.keeps_payloads ? pgqueue::sql::PayloadRetention::kKeep
+                                                      : pgqueue::sql::PayloadRetention::kErase;
+  return options;
+}
+
+std::string_view word(cache::Breaker::State state) {
+  switch (state) {
+    case cache::Breaker::State::kClosed:
+      return "closed";
+    case cache::Breaker::State::kOpen:
+      return "open";
+    case cache::Breaker::State::kHalfOpen:
+      return "half-open";
+  }
+  return "";
+}
+
+}  // namespace
+
+struct Worker::Parts {
+  Parts(Settings given, const Addresses& addresses)
+      : settings(std::move(given)),
+        peppers(load_peppers(addresses.pepper_path)),
+        config(load_config(settings.config_path)),
+        engine(std::make_shared<const TextEngine>(load_text_engine(settings.rules_path, today()))),
+        pool({.conninfo = addresses.database_url,
+              .connections_max = static_cast<std::size_t>(settings.threads) + kConnectionsBeside}),
+        queue(pool, queue_options(settings, config)),
+        hot(addresses.redis_url ? std::make_unique<HotParts>(*addresses.redis_url, settings, wake)
+                                : nullptr),
+        batches(static_cast<std::size_t>(settings.threads)),
+        committer(queue, leases, metrics, settings.database_timeout),
+        lookup(engine, peppers, hot ? &hot->hot_cache : nullptr, pool, metrics,
+               {.redis_timeout = settings.redis_timeout,
+                .database_timeout = settings.database_timeout,
+                .local_cache_bytes = settings.local_cache_bytes,
+                .redis_ttl = std::min(
+                    cache::kTextTtlMax,
+                    std::max(std::chrono::seconds(1), config.ttl.text - cache::kLocalTtlMax))}),
+        heartbeat(queue, leases, metrics, settings.lease.heartbeat, settings.lease.heartbeat),
+        claimer(queue, batches, leases, wake, metrics, claimer_options()),
+        maintenance(queue, claimer, metrics,
+                    std::min<std::chrono::milliseconds>(settings.lease.duration / 3,
+                                                        std::chrono::seconds(1)),
+                    settings.database_timeout, [this] { wake.notify(); }) {}
+
+  ClaimerOptions claimer_options() {
+    ClaimerOptions options;
+    options.batch = settings.claim.batch;
+    options.poll = settings.claim.poll;
+    options.sweep = settings.claim.sweep;
+    options.timeout = settings.database_timeout;
+    options.holder = Uuid::random();
+    if (hot) options.is_wakeup_up = [this] { return hot->subscriber.is_up(); };
+    return options;
+  }
+
+  JudgeParts judge_parts() {
+    pgqueue::RetryPolicy retry;
+    retry.attempts_max = settings.attempts_max;
+    return {engine, config,  peppers, settings.text_bytes_max,  queue, lookup, committer,
+            leases, metrics, retry,   settings.database_timeout};
+  }
+
+  void judge_batches(const std::stop_token& stop);
+  void give_back(std::vector<pgqueue::Lease> leases_to_return);
+  void collect(const Metrics::SetGauge& set);
+
+  Settings settings;
+  PepperSet peppers;
+  Config config;
+  std::shared_ptr<const TextEngine> engine;
+  Metrics metrics;
+  LeaseTable leases;
+  WakeSignal wake;
+  pgqueue::Pool pool;
+  pgqueue::Queue queue;
+  std::unique_ptr<HotParts> hot;
+  BatchQueue batches;
+  Committer committer;
+  TextLookup lookup;
+  Heartbeat heartbeat;
+  Claimer claimer;
+  Maintenance maintenance;
+  std::unique_ptr<Admin> admin;
+  std::vector<std::jthread> judges;
+};
+
+void Worker::Parts::judge_batches(const std::stop_token& stop) {
+  BatchJudge judge(judge_parts());
+  while (auto batch = batches.pop(stop)) {
+    try {
+      judge.process(*batch);
+    } catch (const std::exception&) {
+      // Out of memory, or a bug that did not abort: the batch's leases run out and others take it.
+      metrics.count("batches_failed_total", "");
+      log(LogLevel::kError, "batch failed", {{"tasks", static_cast<std::int64_t>(batch->size())}});
+      for (const auto& task : *batch) leases.remove(task.lease.task_id);
+    }
+  }
+}
+
+void Worker::Parts::give_back(std::vector<pgqueue::Lease> leases_to_return) {
+  std::vector<pgqueue::GiveBack> items;
+  for (const pgqueue::Lease& lease : leases_to_return) {
+    items.push_back({lease, std::chrono::milliseconds(0), false, "shutdown"});
+  }
+  if (items.empty()) return;
+  try {
+    for (std::size_t begin = 0; begin < items.size(); begin += pgqueue::Queue::kBatchMax) {
+      const auto part = std::span(items).subspan(
+          begin, std::min(pgqueue::Queue::kBatchMax, items.size() - begin));
+      queue.give_back(part, Deadline::after(settings.database_timeout));
+    }
+    log(LogLevel::kInfo, "gave back", {{"tasks", static_cast<std::int64_t>(items.size())}});
+  } catch (const pgqueue::Error& error) {
+    log(LogLevel::kWarning, "give-back failed", {{"detail", std::string_view(error.what())}});
+  }
+  for (const pgqueue::Lease& lease : leases_to_return) leases.remove(lease.task_id);
+}
+
+void Worker::Parts::collect(const Metrics::SetGauge& set) {
+  set("leases_held", "", static_cast<double>(leases.size()));
+  const auto database = pool.stats();
+  set("database_connections", "in_use", static_cast<double>(database.in_use));
+  set("database_connections", "idle", static_cast<double>(database.idle));
+  set("database_connect_failures", "", static_cast<double>(database.connect_failures));
+  const auto local = lookup.local_stats();
+  set("local_cache", "hits", static_cast<double>(local.hits));
+  set("local_cache", "misses", static_cast<double>(local.misses));
+  set("local_cache", "evicted", static_cast<double>(local.evicted));
+  set("local_cache", "entries", static_cast<double>(local.entries));
+  set("local_cache", "bytes", static_cast<double>(local.bytes));
+  if (hot) {
+    const auto stats = hot->hot_cache.stats();
+    set("hot_cache", "hits", static_cast<double>(stats.hits));
+    set("hot_cache", "misses", static_cast<double>(stats.misses));
+    set("hot_cache", "unavailable", static_cast<double>(stats.unavailable));
+    set("hot_cache", "quarantined", static_cast<double>(stats.quarantined));
+    set("hot_cache", "foreign", static_cast<double>(stats.foreign));
+    set("hot_cache", "stored", static_cast<double>(stats.stored));
+    set("hot_cache", "store_failures", static_cast<double>(stats.store_failures));
+    set("redis_breaker_open", "", stats.pool.breaker == cache::Breaker::State::kClosed ? 0 : 1);
+    set("redis_connects", "", static_cast<double>(stats.pool.connects));
+    set("wakeup_channel_up", "", hot->subscriber.is_up() ? 1 : 0);
+  }
+  try {
+    const Deadline deadline = Deadline::after(kProbeTimeout);
+    const auto connection = pool.acquire(deadline);
+    const auto stats = pgqueue::queue_stats(*connection, kStatsBound, deadline);
+    set("queue_tasks", "ready", static_cast<double>(stats.ready));
+    set("queue_tasks", "leased", static_cast<double>(stats.leased));
+    set("queue_tasks", "delayed", static_cast<double>(stats.delayed));
+    set("queue_oldest_seconds", "", static_cast<double>(stats.oldest_ms) / 1000);
+    set("queue_dead_tuples", "", static_cast<double>(stats.dead_tuples));
+    set("results_default_partition_rows", "", static_cast<double>(stats.default_partition_rows));
+    set("database_up", "", 1);
+  } catch (const pgqueue::Error&) {
+    set("database_up", "", 0);
+  }
+}
+
+Worker::Worker(Settings settings, Addresses addresses)
+    : parts_(std::make_unique<Parts>(std::move(settings), addresses)) {
+  parts_->metrics.add_collector(
+      [parts = parts_.get()](const Metrics::SetGauge& set) { parts->collect(set); });
+}
+
+Worker::~Worker() { stop(); }
+
+void Worker::start() {
+  Parts& parts = *parts_;
+  if (parts.settings.admin_is_on) {
+    parts.admin = std::make_unique<Admin>(
+        parts.settings.admin_host, parts.settings.admin_port,
+        AdminHandlers{[this] { return readiness(); }, [this] { return metrics_text(); }});
+    log(LogLevel::kInfo, "admin", {{"port", std::int64_t{parts.admin->start()}}});
+  }
+  if (parts.hot) {
+    parts.hot->pool.start();
+    parts.hot->subscriber.start();
+  }
+  parts.committer.start();
+  parts.heartbeat.start();
+  for (int i = 0; i < parts.settings.threads; ++i) {
+    parts.judges.emplace_back([&parts](const std::stop_token& stop) { parts.judge_batches(stop); });
+  }
+  parts.claimer.start();
+  parts.maintenance.start();
+  log(LogLevel::kInfo, "started",
+      {{"threads", std::int64_t{parts.settings.threads}},
+       {"rules", std::string_view(parts.engine->rules_version())},
+       {"config", std::string_view(parts.config.version)}});
+}
+
+void Worker::stop() {
+  Parts& parts = *parts_;
+  if (parts.judges.empty()) return;
+  const Deadline grace = Deadline::after(parts.settings.shutdown_grace);
+  parts.claimer.stop();
+  for (std::jthread& judge : parts.judges) judge.request_stop();
+  std::vector<pgqueue::Lease> unstarted;
+  for (const auto& batch : parts.batches.drain()) {
+    for (const auto& task : batch) unstarted.push_back(task.lease);
+  }
+  parts.give_back(std::move(unstarted));
+  parts.maintenance.stop();
+  // A commit that is retried ends with the grace.
+  parts.committer.stop(grace);
+  parts.judges.clear();
+  parts.heartbeat.stop();
+  parts.give_back(parts.leases.standing());
+  if (parts.hot) {
+    parts.hot->subscriber.stop();
+    parts.hot->pool.stop();
+  }
+  if (parts.admin) parts.admin->stop();
+  log(LogLevel::kInfo, "stopped");
+}
+
+std::string Worker::metrics_text() { return parts_->metrics.text(); }
+
+Readiness Worker::readiness() {
+  Parts& parts = *parts_;
+  Readiness readiness;
+  try {
+    const Deadline deadline = Deadline::after(kProbeTimeout);
+    const auto connection = parts.pool.acquire(deadline);
+    const pgqueue::Statement probe{"probe", "SELECT 1", {}};
+    connection->run({&probe, 1}, deadline, pgqueue::Connection::Commits::kNo);
+    readiness.is_ready = true;
+    readiness.text = "postgresql: up\n";
+  } catch (const pgqueue::Error&) {
+    readiness.text = "postgresql: down\n";
+  }
+  if (!parts.hot) {
+    readiness.text += "redis: not configured\n";
+  } else {
+    const auto breaker = parts.hot->pool.stats().breaker;
+    const bool is_up = parts.hot->subscriber.is_up() && breaker == cache::Breaker::State::kClosed;
+    readiness.text += is_up ? "redis: up\n" : "redis: degraded\n";
+    readiness.text += "redis breaker: " + std::string(word(breaker)) + "\n";
+  }
+  return readiness;
+}
+
+std::string Worker::rules_version() const { return parts_->engine->rules_version(); }
+std::string Worker::config_version() const { return parts_->config.version; }
+
+}  // namespace han::safety

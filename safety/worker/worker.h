@@ -1,0 +1,46 @@
+// Worker: the whole service in one object: claim, judge, commit, until told to stop (SPEC section
+// 8).
+//
+// Threads:   start(), stop() and the destructor from one thread; metrics_text() and readiness() are
+// safe to
+//            share.
+// Owns:      every part and thread of the service.
+// Blocks:    stop() at most the settings' grace, plus one database deadline for giving back.
+// Fails:     the constructor throws ConfigError, PepperError or cache::UrlError for what is wrong
+// with
+//            the settings; a database or Redis that is down is no failure: it starts and waits for
+//            them.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "safety/worker/admin.h"
+#include "safety/worker/settings.h"
+
+namespace han::safety {
+
+class Worker {
+ public:
+  Worker(Settings settings, Addresses addresses);
+  ~Worker();
+  Worker(const Worker&) = delete;
+  Worker& operator=(const Worker&) = delete;
+
+  void start();
+  // Stops claiming, gives unstarted tasks back (their attempt is refunded), lets running ones
+  // finish within the grace, commits, and gives back what is left.
+  void stop();
+
+  std::string metrics_text();
+  Readiness readiness();
+  // The versions that it judges by.
+  std::string rules_version() const;
+  std::string config_version() const;
+
+ private:
+  struct Parts;
+  std::unique_ptr<Parts> parts_;
+};
+
+}  // namespace han::safety
