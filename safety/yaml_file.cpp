@@ -70,7 +70,10 @@ class TreeBuilder final : public YAML::EventHandler {
  public:
   TreeBuilder(YamlTree& tree, YamlLimits limits) : tree_(tree), limits_(limits) {}
 
-  void OnDocumentStart(const YAML::Mark&) override {}
+  void OnDocumentStart(const YAML::Mark& mark) override {
+    if (tree_.nodes.empty()) return;
+    tree_.fail(mark.line + 1, "", "a second YAML document starts here; remove it");
+  }
   void OnDocumentEnd() override {}
   void OnNull(const YAML::Mark& mark, YAML::anchor_t anchor) override {
     add(mark, Kind::kNull, "", anchor);
@@ -198,11 +201,8 @@ void parse_tree(YamlTree& tree, std::string_view text, YamlLimits limits) {
     std::istringstream stream{std::string(text)};
     YAML::Parser parser(stream);
     TreeBuilder builder(tree, limits);
-    parser.HandleNextDocument(builder);
-    const std::size_t first_count = tree.nodes.size();
-    if (parser.HandleNextDocument(builder)) {
-      const int line = tree.nodes.size() > first_count ? tree.nodes[first_count].line : 0;
-      tree.fail(line, "", "holds a second YAML document; remove it");
+    // The builder refuses a second document.
+    while (parser.HandleNextDocument(builder)) {
     }
   } catch (const YAML::Exception& error) {
     tree.fail(error.mark.is_null() ? 0 : error.mark.line + 1, "", syntax_message(error.msg));
