@@ -146,7 +146,8 @@ BEGIN
     FOR v_item IN
       SELECT u.n, s.task_id, s.digest = u.digest AS is_equal
       FROM unnest(p_keys, v_ids, v_digests) WITH ORDINALITY AS u(key, id, digest, n)
-      JOIN submissions s ON s.caller = v_caller AND s.key = u.key
+      CROSS JOIN LATERAL (SELECT x.task_id, x.digest FROM submissions x
+                          WHERE x.caller = v_caller AND x.key = u.key LIMIT 1) s
       WHERE s.task_id <> u.id
     LOOP
       v_task_ids[v_item.n] := v_item.task_id;

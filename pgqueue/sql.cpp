@@ -22,14 +22,15 @@ const std::string_view kBegin = "BEGIN";
 const std::string_view kCommit = "COMMIT";
 const std::string_view kRollback = "ROLLBACK";
 
-// Transaction-local settings. The planner must find the index whatever its statistics say: a table
-// that was empty a second ago looks empty to it. Locks: none.
+// Transaction-local settings. The planner must find the index whatever its statistics say: a table that was
+// empty a second ago looks empty to it. Scans of whole tables are forbidden; rows are looked up by LATERAL
+// subqueries, which leave only one order; and what is left to join is two lists in memory, by hash, because
+// a nested loop of two batches costs their product. Locks: none.
 const std::string_view kSettings = R"sql(
 SELECT set_config('statement_timeout', $1, true), set_config('synchronous_commit', $2, true),
        set_config('idle_in_transaction_session_timeout', '60s', true),
-       set_config('enable_seqscan', 'off', true), set_config('enable_hashjoin', 'off', true),
-       set_config('enable_mergejoin', 'off', true),
-       set_config('enable_bitmapscan', 'off', true), set_config('enable_sort', 'off', true),
+       set_config('enable_seqscan', 'off', true), set_config('enable_bitmapscan', 'off', true),
+       set_config('enable_mergejoin', 'off', true), set_config('enable_nestloop', 'off', true),
        set_config('jit', 'off', true)
 )sql";
 
@@ -65,9 +66,10 @@ RETURNING t.id, t.generation, t.kind, t.payload, t.attempt, t.class, t.lane,
 const std::string_view kHeartbeat = R"sql(
 WITH given AS (SELECT * FROM unnest($1, $2, $3) AS u(id, generation, token)),
 held AS MATERIALIZED (
-  SELECT t.ctid AS tid FROM given g JOIN message_safety.safety_tasks t ON t.id = g.id
-  WHERE )sql" FENCE("t", "g") R"sql( AND t.lease_until > clock_timestamp()
-  ORDER BY t.id FOR UPDATE OF t SKIP LOCKED)
+  SELECT locked.tid FROM (SELECT * FROM given ORDER BY id) g CROSS JOIN LATERAL (
+    SELECT t.ctid AS tid FROM message_safety.safety_tasks t
+    WHERE t.id = g.id AND )sql" FENCE("t", "g") R"sql( AND t.lease_until > clock_timestamp()
+    FOR UPDATE SKIP LOCKED) locked)
 UPDATE message_safety.safety_tasks t
 SET lease_until = clock_timestamp() + $4 * interval '1 millisecond'
 WHERE t.ctid = ANY (ARRAY(SELECT tid FROM held))
@@ -85,8 +87,9 @@ SELECT g.id, CASE
   WHEN r.state IN ('cancelled', 'superseded') THEN 4
   ELSE 5 END
 FROM unnest($1, $2, $3) AS g(id, generation, token)
-LEFT JOIN message_safety.safety_tasks t ON t.id = g.id AND t.generation = g.generation
-  AND t.lease_token = g.token
+LEFT JOIN LATERAL (
+  SELECT y.id, y.lease_until FROM message_safety.safety_tasks y
+  WHERE y.id = g.id AND y.generation = g.generation AND y.lease_token = g.token LIMIT 1) t ON true
 LEFT JOIN LATERAL (
   SELECT x.task_id, x.generation, x.lease_token, x.state FROM message_safety.results x
   WHERE x.task_id = g.id AND x.finished_at > statement_timestamp() - interval '2 days'
@@ -100,15 +103,15 @@ const std::string_view kGiveBack = R"sql(
 WITH given AS (
   SELECT * FROM unnest($1, $2, $3, $4, $5, $6) AS u(id, generation, token, delay_ms, refund, failure)),
 held AS MATERIALIZED (
-  SELECT g.* FROM given g JOIN message_safety.safety_tasks t ON t.id = g.id
-  WHERE )sql" FENCE("t", "g") R"sql(
-  ORDER BY t.id FOR UPDATE OF t SKIP LOCKED)
+  SELECT g.*, locked.tid FROM (SELECT * FROM given ORDER BY id) g CROSS JOIN LATERAL (
+    SELECT t.ctid AS tid FROM message_safety.safety_tasks t
+    WHERE t.id = g.id AND )sql" FENCE("t", "g") R"sql( FOR UPDATE SKIP LOCKED) locked)
 UPDATE message_safety.safety_tasks t
 SET state = 'queued', generation = )sql" NEXT_GENERATION R"sql(, lease_token = NULL,
     lease_until = NULL, holder = NULL, parked = h.delay_ms > 0,
     attempt = GREATEST(t.attempt - h.refund::integer, 0), last_failure = h.failure,
     run_at = LEAST(clock_timestamp() + h.delay_ms * interval '1 millisecond', t.decide_by)
-FROM held h WHERE t.id = h.id
+FROM held h WHERE t.id = h.id AND t.ctid = ANY (ARRAY(SELECT tid FROM held))
 RETURNING t.id
 )sql";
 
@@ -273,13 +276,14 @@ WITH given AS (
     AS u(id, generation, token, state, decision, disposition, reason, rules, monitor_rules, layer,
          subject_hash, pepper_id, rules_version, config_version, detector_bundle)),
 held AS MATERIALIZED (
-  SELECT g.* FROM given g JOIN message_safety.safety_tasks t ON t.id = g.id
-  WHERE )sql" FENCE("t", "g") R"sql(
-  ORDER BY t.id FOR UPDATE OF t SKIP LOCKED),
-gone AS (
-  DELETE FROM message_safety.safety_tasks t USING held h WHERE t.id = h.id
-  RETURNING h.*, t.generation AS row_generation, t.holder, t.payload, t.submitted_at,
-            t.subject_version, t.attempt, t.class, t.lane, t.kind, t.subject_id)
+  SELECT g.*, locked.tid FROM (SELECT * FROM given ORDER BY id) g CROSS JOIN LATERAL (
+    SELECT t.ctid AS tid FROM message_safety.safety_tasks t
+    WHERE t.id = g.id AND )sql" FENCE("t", "g") R"sql( FOR UPDATE SKIP LOCKED) locked),
+deleted AS (
+  DELETE FROM message_safety.safety_tasks t WHERE t.ctid = ANY (ARRAY(SELECT tid FROM held))
+  RETURNING t.id, t.generation AS row_generation, t.holder, t.payload, t.submitted_at,
+            t.subject_version, t.attempt, t.class, t.lane, t.kind, t.subject_id),
+gone AS (SELECT * FROM deleted JOIN held USING (id))
 )sql";
   if (log == CompletionLog::kOn) {
     statement += R"sql(, logged AS (

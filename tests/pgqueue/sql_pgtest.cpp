@@ -34,6 +34,21 @@ class SqlPlan : public QueueFixture {
     }
     return {ids.build(), generations.build(), ids.build()};
   }
+  static std::vector<pgqueue::Param> complete_params() {
+    std::vector<pgqueue::Param> params = lease_params();
+    pgqueue::ArrayParam texts(pgqueue::Oid::kText, 500);
+    pgqueue::ArrayParam hashes(pgqueue::Oid::kBytea, 500);
+    for (int i = 0; i < 500; ++i) {
+      texts.add(std::string_view("done"));
+      hashes.add_null();
+    }
+    for (int column = 4; column <= 15; ++column) {
+      params.push_back(column == 11 ? hashes.build() : texts.build());
+    }
+    return params;
+  }
+  const std::string complete_sql_ = pgqueue::sql::complete(pgqueue::sql::CompletionLog::kOn,
+                                                           pgqueue::sql::PayloadRetention::kKeep);
   void check_all() {
     const std::string claim = plan(pgqueue::sql::kClaim, claim_params());
     EXPECT_NE(claim.find("Index Scan using safety_tasks_claim"), std::string::npos) << claim;
@@ -45,6 +60,12 @@ class SqlPlan : public QueueFixture {
     const std::string heartbeat = plan(pgqueue::sql::kHeartbeat, params);
     EXPECT_NE(heartbeat.find("safety_tasks_pkey"), std::string::npos) << heartbeat;
     EXPECT_EQ(heartbeat.find("Seq Scan"), std::string::npos) << heartbeat;
+    // Looked up row by row, then joined by hash: never a loop over two batches.
+    const std::string complete = plan(complete_sql_, complete_params());
+    EXPECT_NE(complete.find("Index Scan using safety_tasks_pkey"), std::string::npos) << complete;
+    EXPECT_NE(complete.find("Tid Scan"), std::string::npos) << complete;
+    EXPECT_NE(complete.find("Hash Join"), std::string::npos) << complete;
+    EXPECT_EQ(complete.find("Seq Scan"), std::string::npos) << complete;
     const std::string unpark = plan(pgqueue::sql::kUnpark, {pgqueue::Param::int8(10)});
     EXPECT_NE(unpark.find("safety_tasks_parked"), std::string::npos) << unpark;
   }
