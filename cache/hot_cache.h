@@ -23,17 +23,16 @@
 
 #include "cache/codec.h"
 #include "cache/key.h"
+#include "cache/local_cache.h"
 #include "cache/pool.h"
 #include "safety/base/deadline.h"
 
 namespace han::cache {
 
 inline constexpr std::size_t kBatchKeysMax = 10'000;
-// The local cache keeps an entry for at most this long, so Redis' own cap is less by it and the sum
-// stays within the cap of SPEC section 5.
-inline constexpr std::chrono::seconds kLocalTtlMax{60};
+// Less than the cap of SPEC section 5 by what the local cache may add.
 inline constexpr std::chrono::seconds kTextTtlMax =
-    std::chrono::seconds(std::chrono::hours(48)) - kLocalTtlMax;
+    std::chrono::seconds(std::chrono::hours(48)) - kLocalTtl;
 
 struct Lookup {
   enum class Outcome { kMiss, kHit, kUnavailable };

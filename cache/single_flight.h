@@ -107,6 +107,12 @@ class SingleFlight {
     return flights_.size();
   }
 
+  // Threads that wait at this moment.
+  std::size_t waiter_count() const {
+    safety::MutexLock lock(mutex_);
+    return waiters_;
+  }
+
  private:
   struct Hash {
     std::size_t operator()(std::string_view key) const { return safety::xxh3(key); }
@@ -136,11 +142,13 @@ class SingleFlight {
   typename Wait::Result wait(const FlightPtr& flight, safety::Deadline deadline) {
     safety::MutexLock lock(mutex_);
     ++flight->waiting;
+    ++waiters_;
     const bool is_over = flight->changed.wait_until(lock, deadline.at(), [&] {
       mutex_.assert_held();
       return flight->phase != Phase::kLed;
     });
     --flight->waiting;
+    --waiters_;
     if (is_over && flight->phase == Phase::kDone) return flight->value;
     if (!is_over) return typename Wait::TimedOut{};
     flight->phase = Phase::kLed;
@@ -156,6 +164,7 @@ class SingleFlight {
 
   const std::size_t flights_max_;
   mutable safety::Mutex mutex_;
+  std::size_t waiters_ GUARDED_BY(mutex_) = 0;
   std::unordered_map<std::string_view, FlightPtr, Hash> flights_ GUARDED_BY(mutex_);
 };
 

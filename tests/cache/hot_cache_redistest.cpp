@@ -140,7 +140,7 @@ TEST(HotCache, I8_EveryKeyHasACappedTtlAndHoldsNoText) {
   const auto keys = server.ask({"KEYS", "*"});
   EXPECT_EQ(std::count(keys.begin(), keys.end(), '\n'), 1) << "two keys and no others";
   EXPECT_EQ(keys.find("zebra"), std::string::npos);
-  EXPECT_LE(kTextTtlMax + kLocalTtlMax, std::chrono::hours(48));
+  EXPECT_LE(kTextTtlMax + kLocalTtl, std::chrono::hours(48));
 }
 
 TEST(HotCache, QuarantinesWhatItCannotRead) {
@@ -172,12 +172,11 @@ TEST(HotCache, QuarantineDeletesNothingThatHasChanged) {
   Site site(gate);
   ASSERT_TRUE(site.connected());
   const auto key = key_of("a");
-  std::atomic<bool> is_over{false};
   std::atomic<int> rounds{0};
   // Another worker replaces a bad value by a good one while this one quarantines, slowly.
   gate.set(GateSetting{.mode = GateMode::kDelay, .delay_max = milliseconds(2)});
-  std::jthread reader([&] {
-    for (; !is_over; ++rounds) site.get("a");
+  std::jthread reader([&](const std::stop_token& stop) {
+    for (; !stop.stop_requested(); ++rounds) site.get("a");
   });
   const auto good = encode_text_entry(entry_of("a"));
   for (int i = 0; i < 60; ++i) {
@@ -194,7 +193,7 @@ TEST(HotCache, QuarantineDeletesNothingThatHasChanged) {
   }
   set(server, key, "garbage");
   EXPECT_TRUE(await([&] { return server.ask({"EXISTS", key.str()}) == "0"; }));
-  is_over = true;
+  reader.request_stop();
   reader.join();
   EXPECT_GT(site.hot.stats().quarantined, 0u);
 }
@@ -324,6 +323,17 @@ TEST(HotCache, CountsWhatAnAclDenies) {
   EXPECT_EQ(server.ask({"EXISTS", key_of("bad").str()}), "1") << "not deleted unconditionally";
   EXPECT_GE(site.hot.stats().errors[static_cast<std::size_t>(ErrorClass::kNoperm)], 2u);
   EXPECT_EQ(site.pool.stats().breaker, Breaker::State::kClosed);
+}
+
+TEST(HotCache, DeletesNothingWhenATransactionIsDenied) {
+  RedisServerOptions options;
+  options.users = {"app on >pw resetchannels ~han:safety:* -@all +ping +mget +watch +del +exec"};
+  const RedisServer server(options);
+  Site site("redis://app:pw@127.0.0.1:" + std::to_string(server.port()));
+  ASSERT_TRUE(site.connected());
+  set(server, key_of("bad"), "garbage");
+  EXPECT_EQ(site.get("bad").outcome, Outcome::kMiss);
+  EXPECT_EQ(server.ask({"EXISTS", key_of("bad").str()}), "1") << "the DEL was unconditional";
 }
 
 TEST(HotCache, AFullServerRefusesWritesAndStillReads) {

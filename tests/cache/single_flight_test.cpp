@@ -81,7 +81,7 @@ TEST(SingleFlight, ExactlyOneWaiterTakesOverFromAFailedLeader) {
     threads.emplace_back([&] {
       auto place = flights.begin("k");
       ready.arrive_and_wait();
-      auto result = std::get<Flight::Wait>(place).wait(late());
+      auto result = std::get<Flight::Wait>(place).wait(Deadline::after(2 * kAwaitLimit));
       if (auto* taken = std::get_if<Flight::Lead>(&result)) {
         ++takeovers;
         taken->finish(std::make_shared<const int>(9));
@@ -91,11 +91,13 @@ TEST(SingleFlight, ExactlyOneWaiterTakesOverFromAFailedLeader) {
     });
   }
   ready.arrive_and_wait();
+  ASSERT_TRUE(await([&] { return flights.waiter_count() == kWaiters; }));
   try {
     const auto dies = std::move(lead);
     throw std::runtime_error("the leader fails");
   } catch (const std::runtime_error&) {
   }
+  EXPECT_TRUE(await([&] { return takeovers == 1; })) << "nobody was woken";
   threads.clear();
   EXPECT_EQ(takeovers, 1);
   EXPECT_EQ(values, kWaiters - 1);
