@@ -32,7 +32,7 @@ namespace han::cache {
 inline constexpr std::size_t kBatchKeysMax = 10'000;
 // Less than the cap of SPEC section 5 by what the local cache may add.
 inline constexpr std::chrono::seconds kTextTtlMax =
-    std::chrono::seconds(std::chrono::hours(48)) - kLocalTtl;
+    std::chrono::seconds(std::chrono::hours(48)) - kLocalTtlMax;
 
 struct Lookup {
   enum class Outcome { kMiss, kHit, kUnavailable };

@@ -9,7 +9,8 @@
 // Owns:      shares of its values; a value handed out lives as long as its holder wants.
 // Blocks:    for a shard's mutex only.
 // Fails:     never; a value larger than a shard's share is not kept.
-// Limits:    `bytes_max` over all shards (0: switched off); an entry lives for at most kLocalTtl.
+// Limits:    `bytes_max` over all shards (0: switched off); an entry lives for at most
+// kLocalTtlMax.
 #pragma once
 
 #include <algorithm>
@@ -29,7 +30,7 @@
 
 namespace han::cache {
 
-inline constexpr std::chrono::seconds kLocalTtl{60};
+inline constexpr std::chrono::seconds kLocalTtlMax{60};
 
 struct LocalCacheStats {
   std::uint64_t hits = 0;
@@ -63,14 +64,14 @@ class LocalCache {
     return shard.get(hashed, now);
   }
 
-  // Keeps `value`, which counts as `value_bytes`, for `ttl` cut to kLocalTtl; an older value of the
-  // key goes. A null value or a ttl <= 0 only removes.
+  // Keeps `value`, which counts as `value_bytes`, for `ttl` cut to kLocalTtlMax; an older value of
+  // the key goes. A null value or a ttl <= 0 only removes.
   void put(std::string_view key, Pointer value, std::size_t value_bytes,
-           std::chrono::nanoseconds ttl = kLocalTtl) {
+           std::chrono::nanoseconds ttl = kLocalTtlMax) {
     if (!is_on()) return;
     const Hashed hashed{key, safety::xxh3(key)};
     const std::size_t bytes = key.size() + value_bytes + kEntryOverheadBytes;
-    const auto expires = clock_.now() + std::min<std::chrono::nanoseconds>(ttl, kLocalTtl);
+    const auto expires = clock_.now() + std::min<std::chrono::nanoseconds>(ttl, kLocalTtlMax);
     const bool is_kept = value != nullptr && ttl.count() > 0 && bytes <= shard_bytes_max_;
     Shard& shard = shard_of(hashed);
     safety::MutexLock lock(shard.mutex);
