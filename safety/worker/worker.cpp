@@ -106,7 +106,7 @@ struct Worker::Parts {
     options.poll = settings.claim.poll;
     options.sweep = settings.claim.sweep;
     options.timeout = settings.database_timeout;
-    options.holder = Uuid::random();
+    options.holder = holder;
     if (hot) options.is_wakeup_up = [this] { return hot->subscriber.is_up(); };
     return options;
   }
@@ -122,6 +122,8 @@ struct Worker::Parts {
   void give_back(std::vector<pgqueue::Lease> leases_to_return);
   void collect(const Metrics::SetGauge& set);
 
+  // Of this start of this process: it names the rows of its leases and nothing depends on it (R6).
+  const Uuid holder = Uuid::random();
   Settings settings;
   PepperSet peppers;
   Config config;
@@ -243,8 +245,10 @@ void Worker::start() {
   }
   parts.claimer.start();
   parts.maintenance.start();
+  const std::string holder = parts.holder.to_string();
   log(LogLevel::kInfo, "started",
       {{"threads", std::int64_t{parts.settings.threads}},
+       {"holder", std::string_view(holder)},
        {"rules", std::string_view(parts.engine->rules_version())},
        {"config", std::string_view(parts.config.version)}});
 }

@@ -1,0 +1,281 @@
+#include "tests/demo/demo_run.h"
+
+#include <algorithm>
+#include <chrono>
+#include <filesystem>
+#include <fstream>
+#include <stdexcept>
+
+#include "cache/wakeup.h"
+#include "safety/base/digest.h"
+#include "safety/base/hex.h"
+#include "safety/config.h"
+#include "safety/text_judge.h"
+#include "tests/demo/evidence.h"
+#include "tests/demo/report.h"
+#include "tests/demo/stored_verdict.h"
+#include "tests/support/await.h"
+
+namespace han::tests {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr std::size_t kSubmitBatch = 1000;
+constexpr auto kLease = 1500ms;
+constexpr auto kRoundLimit = 5min;
+
+safety::Deadline soon() { return safety::Deadline::after(60s); }
+
+void write_file(const std::string& path, const std::string& text) {
+  std::ofstream file(path, std::ios::binary);
+  file << text;
+  if (!file.flush()) throw std::runtime_error("cannot write " + path);
+}
+
+PgServerOptions postgres_options(const DemoOptions& options) {
+  std::vector<std::string> arguments = {"-c", "max_wal_size=4GB"};
+  if (!options.evidence_dir.empty()) {
+    for (const char* one : {"-c", "log_statement=all", "-c", "log_min_duration_statement=0", "-c",
+                            "log_min_error_statement=info", "-c", "log_connections=on"}) {
+      arguments.emplace_back(one);
+    }
+  }
+  return {arguments};
+}
+
+std::string list_of_ids(const std::vector<std::string>& ids) {
+  std::string list = "'{";
+  for (const std::string& id : ids) list += (list.size() > 2 ? "," : "") + id;
+  return list + "}'::uuid[]";
+}
+
+}  // namespace
+
+DemoRun::DemoRun(DemoOptions options)
+    : options_(std::move(options)),
+      corpus_(options_.source_dir, options_.cache_dir, options_.marker, options_.allows_download),
+      postgres_(postgres_options(options_)),
+      redis_({.password = kRedisSecret}),
+      database_(postgres_.make_database() + " password=" + kPostgresSecret),
+      pool_({.conninfo = database_}),
+      queue_(pool_, {}) {
+  write_settings();
+}
+
+void DemoRun::write_settings() {
+  std::uint8_t key[32];
+  safety::fill_random(key, sizeof(key));
+  write_file(dir_.file("pepper"), "p1 " + safety::to_hex(key) + "\n");
+  const std::string examples = options_.source_dir + "/examples/";
+  const std::string settings = "schema: 1\nrules: " + examples + "rules.yaml\nconfig: " + examples +
+                               "config.yaml\nthreads: 1\n"
+                               "claim: {batch: 250, poll_ms: 200, sweep_ms: 200}\n"
+                               "lease: {duration_ms: " +
+                               std::to_string(kLease.count()) +
+                               ", heartbeat_ms: 500}\n"
+                               "completion_log: true\n"
+                               "log_level: info\n";
+  write_file(dir_.file("settings.yaml"), settings);
+}
+
+WorkerEnvironment DemoRun::environment() const {
+  return {options_.worker_binary, dir_.file("settings.yaml"), database_, redis_.unix_url(),
+          dir_.file("pepper")};
+}
+
+std::unique_ptr<DemoWorker> DemoRun::start_worker() {
+  const std::string log = dir_.file("worker-" + std::to_string(++workers_started_) + ".log");
+  return std::make_unique<DemoWorker>(environment(), log);
+}
+
+std::vector<SubmittedText> DemoRun::submit(const RoundPlan& plan, std::size_t round_index) {
+  cache::WakeupPublisher publisher({.url = cache::RedisUrl::parse(redis_.unix_url())});
+  publisher.start();
+  std::vector<SubmittedText> submitted;
+  std::vector<pgqueue::NewTask> tasks;
+  std::vector<std::size_t> indexes;
+  const auto flush = [&] {
+    const auto result = queue_.submit("safetyctl", tasks, soon());
+    for (std::size_t i = 0; i < tasks.size(); ++i) {
+      submitted.push_back({result.submissions[i].task_id, indexes[i]});
+    }
+    publisher.notify(result.hint.tasks_ready);
+    tasks.clear();
+    indexes.clear();
+  };
+  for (std::size_t i = 0; i < options_.messages; ++i) {
+    // Seen and new texts alternate; a seen one is taken from the texts of all earlier rounds.
+    const bool is_seen = plan.seen > 0 && i % 2 == 0;
+    const std::size_t index = is_seen ? (i * 7919) % (next_text_ - i / 2) : next_text_++;
+    pgqueue::NewTask task;
+    task.kind = "text";
+    task.payload = corpus_.text(index);
+    task.idempotency_key =
+        std::string(plan.name) + "-" + std::to_string(round_index) + "-" + std::to_string(i);
+    tasks.push_back(std::move(task));
+    indexes.push_back(index);
+    if (tasks.size() == kSubmitBatch) flush();
+  }
+  if (!tasks.empty()) flush();
+  return submitted;
+}
+
+std::int64_t DemoRun::finished_count() {
+  return std::stoll(pg_value(database_, "SELECT count(*) FROM message_safety.results"));
+}
+
+void DemoRun::await_finished(const std::string& name, std::int64_t total) {
+  ProgressBar bar(name);
+  const auto before = static_cast<std::int64_t>(all_.size());
+  const bool is_finished = await(
+      [&] {
+        if (pg_value(database_, "SELECT NOT EXISTS (SELECT FROM message_safety.safety_tasks)") ==
+            "true") {
+          return true;
+        }
+        if (!options_.is_quiet) bar.show(finished_count() - before, total);
+        return false;
+      },
+      std::chrono::duration_cast<std::chrono::milliseconds>(kRoundLimit));
+  bar.done();
+  if (!is_finished) throw std::runtime_error("round " + name + " does not end");
+}
+
+bool DemoRun::both_hold_leases() {
+  return pg_value(database_,
+                  "SELECT count(DISTINCT holder) FROM message_safety.safety_tasks WHERE state = "
+                  "'leased'") == "2";
+}
+
+// The first worker dies with leases in its hands; the second is stopped with leases in its hands,
+// until others have claimed its tasks anew, and then goes on as if nothing had happened.
+void DemoRun::kill_and_stall(std::int64_t total) {
+  const auto is_half_way = [&] { return finished_count() * 2 >= total; };
+  if (!await(is_half_way, 60s)) throw std::runtime_error("the first round does not get half way");
+  const bool is_caught = await(
+      [&] {
+        for (const auto& worker : workers_) worker->pause();
+        if (both_hold_leases()) return true;
+        for (const auto& worker : workers_) worker->resume();
+        return finished_count() >= total;
+      },
+      30s);
+  if (!is_caught || !both_hold_leases()) {
+    throw std::runtime_error("the workers were not caught with leases: use more messages");
+  }
+  workers_[0]->kill();
+  auto stalled = std::move(workers_[1]);
+  workers_.clear();
+  workers_.push_back(start_worker());
+  catch_reclaimed(*stalled, *workers_[0]);
+  workers_.push_back(std::move(stalled));
+}
+
+void DemoRun::catch_reclaimed(DemoWorker& stalled, DemoWorker& other) {
+  std::vector<std::string> ids;
+  {
+    const std::string text = pg_value(
+        database_,
+        "SELECT string_agg(id::text, ' ') FROM message_safety.safety_tasks WHERE holder = '" +
+            stalled.holder() + "'");
+    for (std::size_t at = 0; at < text.size(); at += 37) ids.push_back(text.substr(at, 36));
+  }
+  const std::string reclaimed =
+      "SELECT count(*) FROM message_safety.safety_tasks WHERE id = ANY (" + list_of_ids(ids) +
+      ") AND state = 'leased' AND holder <> '" + stalled.holder() + "'";
+  const std::string left =
+      "SELECT count(*) FROM message_safety.safety_tasks WHERE id = ANY (" + list_of_ids(ids) + ")";
+  // Stop the new holder too, so that both believe to own the same tasks when the stalled one goes
+  // on.
+  const bool is_over = await(
+      [&] {
+        if (pg_value(database_, reclaimed) == "0") return pg_value(database_, left) == "0";
+        other.pause();
+        if (pg_value(database_, reclaimed) != "0") return true;
+        other.resume();
+        return false;
+      },
+      60s);
+  if (!is_over) throw std::runtime_error("the stopped worker's tasks were not claimed anew");
+  stalled.resume();
+  // It holds nothing any more once each of its late completions was answered.
+  const bool is_settled = await([&] { return stalled.metric("han_safety_leases_held") == 0; }, 60s);
+  other.resume();
+  if (!is_settled) throw std::runtime_error("the stopped worker does not settle");
+  tally_.stale_completions += static_cast<std::int64_t>(
+      stalled.metric("han_safety_leases_lost_total{kind=\"completion\"}") +
+      stalled.metric("han_safety_leases_lost_total{kind=\"heartbeat\"}"));
+}
+
+void DemoRun::disturb(const RoundPlan& plan) {
+  const std::string name = plan.name;
+  if (name == "redis-flushed") redis_.ask({"FLUSHALL"});
+  if (name == "redis-stopped") redis_.stop();
+}
+
+void DemoRun::run_round(const RoundPlan& plan, std::size_t round_index) {
+  for (int i = 0; i < 2; ++i) workers_.push_back(start_worker());
+  disturb(plan);
+  RoundTally round;
+  round.name = plan.name;
+  round.submitted = static_cast<std::int64_t>(options_.messages);
+  const auto begin = std::chrono::steady_clock::now();
+  const std::vector<SubmittedText> submitted = submit(plan, round_index);
+  if (round_index == 0) kill_and_stall(round.submitted);
+  if (!options_.evidence_dir.empty()) provoke_errors();
+  await_finished(plan.name, round.submitted);
+  round.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  if (!options_.evidence_dir.empty()) keep_evidence(plan.name);
+  for (const auto& worker : workers_) {
+    if (worker->stop() != 0) throw std::runtime_error("a worker did not stop: " + worker->log());
+  }
+  workers_.clear();
+  count_round(database_, submitted, round);
+  all_.insert(all_.end(), submitted.begin(), submitted.end());
+  tally_.rounds.push_back(std::move(round));
+}
+
+// Each verdict again, without queue or cache.
+void DemoRun::judge_again() {
+  const std::string examples = options_.source_dir + "/examples/";
+  const auto engine = std::make_shared<const safety::TextEngine>(safety::load_text_engine(
+      examples + "rules.yaml",
+      std::chrono::floor<std::chrono::days>(safety::system_clock().wall_now())));
+  const safety::TextJudge judge(engine, safety::load_config(examples + "config.yaml"));
+  safety::TextScratch scratch(*engine);
+  const auto verdicts = stored_verdicts(database_);
+  for (const SubmittedText& task : all_) {
+    const auto expected = judge.judge(corpus_.text(task.text_index), scratch).verdict;
+    const auto found = verdicts.find(task.task_id);
+    const bool is_equal = found != verdicts.end() && found->second == stored_form(expected);
+    tally_.mismatched += is_equal ? 0 : 1;
+  }
+}
+
+void DemoRun::provoke_errors() { provoke_all(database_, redis_, queue_, options_.marker); }
+
+void DemoRun::keep_evidence(const std::string& round) {
+  EvidenceFolder folder(options_.evidence_dir);
+  for (const auto& worker : workers_) {
+    folder.add(round + "-" + worker->holder() + ".metrics", worker->page("/metrics"));
+    folder.add(round + "-" + worker->holder() + ".ready", worker->page("/readyz"));
+    folder.add(round + "-" + worker->holder() + ".log", worker->log());
+  }
+  folder.add(round + "-postgres.log", postgres_.log());
+  if (redis_.is_running()) folder.add(round + "-redis.dump", redis_dump(redis_));
+  folder.add(round + "-redis.log", redis_.output());
+}
+
+DemoTally DemoRun::run() {
+  const std::size_t half = options_.messages / 2;
+  const RoundPlan plans[] = {
+      {"cold", 0}, {"warm", half}, {"redis-flushed", half}, {"redis-stopped", half}};
+  for (std::size_t i = 0; i < std::size(plans); ++i) run_round(plans[i], i);
+  tally_.submitted = static_cast<std::int64_t>(all_.size());
+  count_log(database_, all_, tally_);
+  judge_again();
+  return tally_;
+}
+
+}  // namespace han::tests

@@ -1,0 +1,47 @@
+// DemoWorker: one safety-worker process of the demo, with its settings, log and endpoint.
+//
+// Threads: one thread at a time.
+// Owns:    the process: it is killed with this object.
+// Blocks:  the constructor until the worker has started (at most 60 s).
+// Fails:   std::runtime_error with the worker's log when it does not start.
+#pragma once
+
+#include <string>
+
+#include "tests/support/process.h"
+
+namespace han::tests {
+
+struct WorkerEnvironment {
+  std::string binary;
+  std::string settings_path;
+  std::string database_url;
+  std::string redis_url;  // empty: without Redis
+  std::string pepper_path;
+};
+
+class DemoWorker {
+ public:
+  DemoWorker(const WorkerEnvironment& environment, const std::string& log_path);
+
+  void kill() { process_.kill(); }
+  void pause();
+  void resume();
+  // SIGTERM; the exit code.
+  int stop();
+  bool is_running() { return process_.is_running(); }
+  // Its holder id, as the rows of its leases carry it.
+  const std::string& holder() const { return holder_; }
+  // A page of its endpoint; empty when it does not answer.
+  std::string page(const std::string& path) const;
+  // A figure of /metrics; 0 when it is not there.
+  double metric(const std::string& series) const;
+  std::string log() const { return process_.output(); }
+
+ private:
+  Process process_;
+  std::string holder_;
+  std::string port_;
+};
+
+}  // namespace han::tests
