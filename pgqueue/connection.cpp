@@ -61,6 +61,9 @@ void Connection::Close::operator()(pg_conn* connection) const noexcept { PQfinis
 
 Connection::Connection(const std::string& conninfo, Deadline deadline) {
   connect(conninfo, deadline);
+  // Notices would go to standard error, and may quote what they speak of.
+  PQsetNoticeReceiver(
+      connection_.get(), [](void*, const PGresult*) {}, nullptr);
   // Pipeline mode is entered per call, so that run_script() can use the simple protocol.
   SAFETY_CHECK(PQsetnonblocking(connection_.get(), 1) == 0);
 }
