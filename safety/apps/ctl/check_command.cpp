@@ -1,0 +1,137 @@
+#include "safety/apps/ctl/check_command.h"
+
+#include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
+
+#include <iostream>
+#include <memory>
+
+#include "safety/apps/ctl/input.h"
+#include "safety/apps/ctl/json_string.h"
+#include "safety/apps/ctl/offline_judge.h"
+#include "safety/apps/ctl/output.h"
+#include "safety/apps/ctl/progress.h"
+#include "safety/apps/ctl/text_source.h"
+#include "safety/apps/ctl/verdict_output.h"
+#include "safety/policy.h"
+#include "safety/text/utf8.h"
+
+namespace han::safety {
+namespace {
+
+// A text of kTextBytesMax bytes needs at most six times as much when each byte is escaped.
+constexpr std::size_t kLineBytesMax = std::size_t{8} << 20;
+static_assert(kLineBytesMax > 6 * kTextBytesMax + 1024);
+
+struct CheckOptions {
+  TextSource source;
+  JudgeOptions judge;
+  bool lines = false;
+  bool show_text = false;
+  bool json = false;
+};
+
+Json text_json(std::string_view text) {
+  std::string buffer;
+  return repair_utf8(text, buffer);
+}
+
+ExitCode check_one(const CheckOptions& options) {
+  const std::string text = read_text(options.source);
+  const TextJudge judge = load_judge(options.judge);
+  TextScratch scratch(judge.engine());
+  const auto judged = judge.judge(text, scratch);
+  if (options.json) {
+    Json json = verdict_json(judged.verdict, judged.layer);
+    if (options.show_text) json["text"] = text_json(text);
+    std::cout << to_line(json) << '\n';
+  } else {
+    FieldTable table;
+    add_verdict(table, judged.verdict, judged.layer);
+    if (options.show_text) table.add("text", to_line(text_json(text)));
+    table.print(std::cout);
+  }
+  flush_output(std::cout);
+  return exit_code(judged.verdict.decision);
+}
+
+// One line of --lines: the verdict, or {"error"}.
+struct LineResult {
+  Json json;
+  bool is_bad = false;
+};
+
+LineResult check_line(LineReader::Next kind, std::string_view line, std::uint64_t number,
+                      const TextJudge& judge, TextScratch& scratch, bool show_text) {
+  if (kind == LineReader::Next::kTooLong && starts_with_json(line, '"')) {
+    // Whatever it decodes to is longer than any config allows.
+    const Verdict verdict = over_limit_verdict(judge.engine().rules(), judge.config());
+    return {verdict_json(verdict, Layer::kComputed)};
+  }
+  const auto text =
+      kind == LineReader::Next::kLine ? decode_json_string(line) : std::optional<std::string>();
+  if (!text) {
+    return {{{"error", "line " + std::to_string(number) +
+                           " is not one JSON string: write one string in quotes a line"}},
+            true};
+  }
+  const auto judged = judge.judge(*text, scratch);
+  LineResult result{verdict_json(judged.verdict, judged.layer)};
+  if (show_text) result.json["text"] = text_json(*text);
+  return result;
+}
+
+ExitCode check_lines(const CheckOptions& options) {
+  const bool has_text = options.source.argument && *options.source.argument != "-";
+  if (has_text || (options.source.argument && options.source.file)) {
+    throw Failure(ExitCode::kUsage, "--lines judges the lines of one input",
+                  "give - or nothing for standard input, or --file PATH");
+  }
+  Input input = Input::open(options.source.file.value_or("-"));
+  const TextJudge judge = load_judge(options.judge);
+  TextScratch scratch(judge.engine());
+  LineReader reader(input, kLineBytesMax);
+  Progress progress(std::cerr, "checking", input.size(), Progress::on_terminal());
+  std::uint64_t bad_lines = 0;
+  std::string_view line;
+  while (true) {
+    if (reader.may_block()) flush_output(std::cout);
+    const LineReader::Next kind = reader.next(line);
+    if (kind == LineReader::Next::kEnd) break;
+    const auto result =
+        check_line(kind, line, reader.line_number(), judge, scratch, options.show_text);
+    if (result.is_bad) ++bad_lines;
+    std::cout << to_line(result.json) << '\n';
+    progress.update(reader.bytes_read());
+  }
+  progress.clear();
+  flush_output(std::cout);
+  if (bad_lines == 0) return ExitCode::kOk;
+  throw Failure(ExitCode::kFailure, std::to_string(bad_lines) + " lines were not judged",
+                "their places in the output hold an error each");
+}
+
+}  // namespace
+
+void add_check_command(CLI::App& app, Command& command) {
+  CLI::App& group = add_group(app, "check", "Judge a subject without a server");
+  CLI::App& leaf =
+      add_leaf(group, "text", "Judge a text, or a text a line; exits 0, 10 (block) or 11",
+               "safetyctl check text --rules rules.yaml --config config.yaml 'hello there'\n"
+               "  safetyctl check text --lines --file messages.jsonl\n"
+               "With --lines each line holds a JSON string and the exit code is 0 when each was "
+               "judged.");
+  const auto options = std::make_shared<CheckOptions>();
+  add_text_source(leaf, options->source);
+  add_judge_options(leaf, options->judge);
+  add_flag(leaf, "--lines", options->lines, "Judge each line, a JSON string; prints JSON lines");
+  add_flag(leaf, "--show-text", options->show_text, "Show the text in the output");
+  add_json_flag(leaf, options->json);
+  leaf.callback([options, &command] {
+    command.run = [options] {
+      return options->lines ? check_lines(*options) : check_one(*options);
+    };
+  });
+}
+
+}  // namespace han::safety

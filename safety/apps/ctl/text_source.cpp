@@ -1,0 +1,26 @@
+#include "safety/apps/ctl/text_source.h"
+
+#include "safety/apps/ctl/arguments.h"
+#include "safety/apps/ctl/input.h"
+#include "safety/config.h"
+
+namespace han::safety {
+
+void add_text_source(CLI::App& app, TextSource& source) {
+  add_operand(app, "TEXT", source.argument, "The text; - reads standard input");
+  add_string(app, "--file", source.file, "Read the text from this file");
+}
+
+std::string read_text(const TextSource& source) {
+  if (source.argument.has_value() == source.file.has_value()) {
+    throw Failure(ExitCode::kUsage, "exactly one text is judged",
+                  "give it as an argument, as - for standard input, or by --file");
+  }
+  if (source.argument && *source.argument != "-") return *source.argument;
+  Input input = Input::open(source.file.value_or("-"));
+  std::string text = input.read(kTextBytesMax + 1);
+  if (text.size() > kTextBytesMax && !source.file) input.discard_rest();
+  return text;
+}
+
+}  // namespace han::safety

@@ -1,0 +1,26 @@
+// The text that a command judges: an argument, standard input or a file.
+//
+// Threads: one thread. Blocks: while the input is read.
+// Fails:   Failure when none or two are named, or the input cannot be read.
+// Limits:  one byte more than any config allows is read of a longer text: enough to see that it is
+//          too long.
+#pragma once
+
+#include <optional>
+#include <string>
+
+namespace CLI {
+class App;
+}  // namespace CLI
+
+namespace han::safety {
+
+struct TextSource {
+  std::optional<std::string> argument;  // "-" is standard input
+  std::optional<std::string> file;
+};
+
+void add_text_source(CLI::App& app, TextSource& source);
+std::string read_text(const TextSource& source);
+
+}  // namespace han::safety
