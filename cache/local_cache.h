@@ -7,9 +7,8 @@
 //
 // Threads:   safe to share.
 // Owns:      shares of its values; a value handed out lives as long as its holder wants.
-// Blocks:    for a shard's mutex only.
-// Fails:     never; a value larger than a shard's share is not kept.
-// Limits:    `bytes_max` over all shards (0: switched off); an entry lives for at most
+// Blocks:    for a shard's mutex only. Fails: never; a value larger than a shard's share is not
+// kept. Limits:    `bytes_max` over all shards (0: switched off); an entry lives for at most
 // kLocalTtlMax.
 #pragma once
 
