@@ -3,13 +3,13 @@
 // Sharded, so that threads seldom meet; XXH3 picks the shard and the bucket, but a hit needs the
 // full key. Eviction is SIEVE: one queue in order of arrival, a visited mark set by hits, and a
 // hand that walks from old to new, clears marks and evicts the first entry without one. A hit
-// writes one mark and moves nothing. Source: Zhang et al., "SIEVE is Simpler than LRU", NSDI 2024.
+// writes one mark and moves nothing.
+// Source: Zhang et al., "SIEVE is Simpler than LRU", NSDI 2024.
 //
 // Threads:   safe to share.
 // Owns:      shares of its values; a value handed out lives as long as its holder wants.
-// Blocks:    for a shard's mutex only. Fails: never; a value larger than a shard's share is not
-// kept. Limits:    `bytes_max` over all shards (0: switched off); an entry lives for at most
-// kLocalTtlMax.
+// Blocks:    for a shard's mutex only. Fails: never.
+// Limits:    `bytes_max` over all shards (0: off), kLocalTtlMax; too large a value is not kept.
 #pragma once
 
 #include <algorithm>
