@@ -22,7 +22,7 @@ missing_of() {
   printf '%s\n' "$@" | grep -vxF -f <(printf '%s\n' "${installed:--}") || true
 }
 
-# Prints the version of clang to use: one that is there, else (with `available`) one to install.
+# Prints the version of the clang that is here, the best first; nothing when there is none.
 clang_version() {
   local version
   for version in "${clang_versions[@]}"; do
@@ -31,9 +31,14 @@ clang_version() {
       return
     fi
   done
-  [ "${1:-}" = available ] || return 0
+}
+
+# Prints the version to install: the best that the package lists or this system have.
+clang_version_wanted() {
+  local version
   for version in "${clang_versions[@]}"; do
-    if apt-cache show "clang-$version" >/dev/null 2>&1; then
+    if command -v "clang++-$version" >/dev/null ||
+      apt-cache show "clang-$version" >/dev/null 2>&1; then
       echo "$version"
       return
     fi
@@ -88,7 +93,7 @@ setup_optional() {
   if command -v node >/dev/null && command -v npm >/dev/null || [ -e "$tried" ]; then return; fi
   update_lists
   say "installing nodejs npm (for the demo's mails and the queue benchmark's peers; optional)"
-  if ! apt_install nodejs npm; then
+  if ! apt_install nodejs npm ca-certificates; then
     mkdir -p .cache
     touch "$tried"
     say "going on without node; remove $tried to try again"
@@ -106,10 +111,10 @@ setup() {
       servers) wanted+=("${server_packages[@]}") ;;
       optional) optional=1 ;;
       checks)
-        version=$(clang_version)
+        version=$(clang_version_wanted)
         if [ -z "$version" ]; then
           update_lists
-          version=$(clang_version available)
+          version=$(clang_version_wanted)
         fi
         [ -n "$version" ] || fail "no clang package to install: tried ${clang_versions[*]}"
         read -ra packages <<<"$(clang_packages "$version")"
