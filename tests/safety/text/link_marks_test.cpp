@@ -24,7 +24,7 @@ TEST(LinkMarks, OtherTextHasNone) {
 }
 
 TEST(LinkMarks, AreFoundAtEveryOffset) {
-  for (const std::string mark : {"://", "www.", "MAILTO:"}) {
+  for (const std::string mark : {"://", "www.", "WwW.", "MAILTO:"}) {
     for (std::size_t lead = 0; lead < 50; ++lead) {
       for (const std::size_t tail : {0U, 1U, 15U, 40U}) {
         EXPECT_TRUE(has_link_marks(std::string(lead, 'w') + mark + std::string(tail, '.')));

@@ -48,9 +48,10 @@ std::string error_with(const std::string& field, const std::string& value) {
 TEST(RulesFile, ReadsEveryField) {
   const auto rules = parse_rules("r.yaml", R"(schema: 1
 rules:
-- {id: scam.gift, kind: phrase, pattern: gift card code, profile: fold, severity: 70, action: block, mode: enforce,
-   categories: [scam, gift], owner: trust, reason: gift-card scam, expires: 2027-12-31,
-   match: [Send the GIFT card code], no_match: [gift cardigan code]}
+- {id: scam.gift, kind: phrase, pattern: gift card code, profile: fold,
+   severity: 70, action: block, mode: enforce, categories: [scam, gift], owner: trust,
+   reason: gift-card scam, expires: 2027-12-31, match: [Send the GIFT card code],
+   no_match: [gift cardigan code]}
 - {id: b, kind: regex, pattern: 'a+b', profile: raw, severity: 0, action: monitor, mode: shadow}
 )");
   ASSERT_EQ(rules.size(), 2U);
