@@ -11,7 +11,8 @@ SUFFIX = r"_[a-z]*test\.cpp"
 
 def mirrored(folder):
     """The applications' tests lie in tests/apps; every other folder is mirrored as it is."""
-    return "tests/apps" if folder == "safety/apps" else f"tests/{folder}"
+    is_app = folder == "safety/apps" or folder.startswith("safety/apps/")
+    return folder.replace("safety/", "tests/", 1) if is_app else f"tests/{folder}"
 
 
 def is_listed(tree, path):

@@ -141,6 +141,9 @@ GOOD_ALSO = {
     "banned_words": {"cache/b.cpp": "void f() { try { g(); } catch (...) { h(); throw; } }\n"
                                     "using namespace std::chrono_literals;\n"
                                     'auto s = R"x(catch (...) { GTEST_SKIP })x";\n'},
+    "mirror_tests": {"safety/apps/ctl/m.cpp": "int m;\n", "safety/apps/CMakeLists.txt": "ctl/m.cpp",
+                     "tests/apps/ctl/m_dbtest.cpp": "int m;\n",
+                     "tests/apps/CMakeLists.txt": "ctl/m_dbtest.cpp"},
     "includes": {"safety/worker/w.cpp": '#include <unistd.h>\n#include "cache/a.h"\n',
                  "safety/apps/m.cpp": '#include <CLI/CLI.hpp>\n#include "cache/a.h"\n'},
     "sizes": {"cache/b.cpp": "\n" * 505,
