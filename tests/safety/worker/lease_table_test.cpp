@@ -1,0 +1,65 @@
+#include "safety/worker/lease_table.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/support/fake_clock.h"
+
+namespace han::tests {
+
+using pgqueue::ClaimedTask;
+using safety::LeaseTable;
+using safety::Uuid;
+
+ClaimedTask claimed() {
+  ClaimedTask task;
+  task.lease = {Uuid::v7(), 1, Uuid::random()};
+  return task;
+}
+
+TEST(LeaseTable, HoldsWhatWasClaimedUntilItIsRemoved) {
+  LeaseTable table;
+  const std::vector<ClaimedTask> tasks = {claimed(), claimed()};
+  table.add(tasks, safety::system_clock().now());
+  EXPECT_EQ(table.size(), 2U);
+  EXPECT_TRUE(table.stands(tasks[0].lease.task_id));
+  table.remove(tasks[0].lease.task_id);
+  EXPECT_FALSE(table.stands(tasks[0].lease.task_id));
+  EXPECT_EQ(table.standing().size(), 1U);
+}
+
+TEST(LeaseTable, ALostLeaseNoLongerStandsAndIsNotRenewed) {
+  LeaseTable table;
+  const std::vector<ClaimedTask> tasks = {claimed()};
+  table.add(tasks, safety::system_clock().now());
+  table.mark_lost(tasks[0].lease.task_id);
+  EXPECT_FALSE(table.stands(tasks[0].lease.task_id));
+  EXPECT_TRUE(table.standing().empty());
+  EXPECT_EQ(table.size(), 1U);
+  table.mark_lost(Uuid::v7());
+}
+
+TEST(LeaseTable, KnowsWhenALeaseIsOver) {
+  LeaseTable table;
+  const std::vector<ClaimedTask> tasks = {claimed()};
+  const Uuid id = tasks[0].lease.task_id;
+  const auto now = safety::system_clock().now();
+  table.add(tasks, now + std::chrono::seconds(1));
+  EXPECT_FALSE(table.has_expired(id, now));
+  EXPECT_TRUE(table.has_expired(id, now + std::chrono::seconds(1)));
+  table.renew(id, now + std::chrono::seconds(9));
+  EXPECT_FALSE(table.has_expired(id, now + std::chrono::seconds(5)));
+  EXPECT_TRUE(table.has_expired(Uuid::v7(), now));
+}
+
+TEST(LeaseTable, ATaskClaimedAgainStandsWithItsNewLease) {
+  LeaseTable table;
+  std::vector<ClaimedTask> tasks = {claimed()};
+  table.add(tasks, safety::system_clock().now());
+  table.mark_lost(tasks[0].lease.task_id);
+  tasks[0].lease.generation = 3;
+  table.add(tasks, safety::system_clock().now());
+  EXPECT_TRUE(table.stands(tasks[0].lease.task_id));
+  EXPECT_EQ(table.standing().at(0).generation, 3);
+}
+
+}  // namespace han::tests

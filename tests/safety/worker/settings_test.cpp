@@ -1,0 +1,127 @@
+#include "safety/worker/settings.h"
+
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <map>
+
+#include "tests/support/temp_dir.h"
+
+namespace han::tests {
+
+using safety::ConfigError;
+using safety::load_addresses;
+using safety::parse_settings;
+
+constexpr const char* kMinimal = "schema: 1\nrules: r.yaml\nconfig: c.yaml\n";
+
+std::string error_of(const std::string& text) {
+  try {
+    parse_settings("settings.yaml", text);
+  } catch (const ConfigError& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST(Settings, AMinimalFileTakesTheDefaults) {
+  const auto settings = parse_settings("settings.yaml", kMinimal);
+  EXPECT_EQ(settings.threads, 2);
+  EXPECT_EQ(settings.claim.batch, 500U);
+  EXPECT_EQ(settings.lease.duration.count(), 30'000);
+  EXPECT_EQ(settings.lease.heartbeat.count(), 10'000);
+  EXPECT_EQ(settings.attempts_max, 5);
+}
+
+TEST(Settings, TheExampleFileIsValidAndRelativeToItself) {
+  const auto settings = safety::load_settings("examples/settings.yaml");
+  EXPECT_EQ(settings.rules_path, "examples/rules.yaml");
+  EXPECT_EQ(settings.config_path, "examples/config.yaml");
+}
+
+TEST(Settings, R08_AHeartbeatAboveAThirdOfTheLeaseIsRefused) {
+  const std::string error =
+      error_of(std::string(kMinimal) + "lease: {duration_ms: 30000, heartbeat_ms: 10001}\n");
+  EXPECT_NE(error.find("settings.yaml:4"), std::string::npos) << error;
+  EXPECT_NE(error.find("third"), std::string::npos) << error;
+  EXPECT_EQ(error_of(std::string(kMinimal) + "lease: {duration_ms: 30000, heartbeat_ms: 10000}\n"),
+            "");
+}
+
+TEST(Settings, ADefaultHeartbeatFollowsAShortLease) {
+  const auto settings =
+      parse_settings("settings.yaml", std::string(kMinimal) + "lease: {duration_ms: 900}\n");
+  EXPECT_EQ(settings.lease.heartbeat.count(), 300);
+}
+
+TEST(Settings, BadValuesNameTheirLineAndField) {
+  for (const auto& [line, field] :
+       std::map<std::string, std::string>{{"threads: 0", "threads"},
+                                          {"threads: many", "threads"},
+                                          {"claim: {batch: 100000}", "claim.batch"},
+                                          {"claim: {batsh: 1}", "batsh"},
+                                          {"no_such_key: 1", "no_such_key"},
+                                          {"admin: {port: 70000}", "admin.port"},
+                                          {"log_level: loud", "log_level"},
+                                          {"text_bytes_max: 2000000", "text_bytes_max"}}) {
+    const std::string error = error_of(kMinimal + line + "\n");
+    EXPECT_NE(error.find("settings.yaml:4"), std::string::npos) << line << " -> " << error;
+    EXPECT_NE(error.find(field), std::string::npos) << line << " -> " << error;
+  }
+  EXPECT_NE(error_of("schema: 2\nrules: r\nconfig: c\n"), "");
+  EXPECT_NE(error_of("schema: 1\nconfig: c\n").find("rules"), std::string::npos);
+}
+
+TEST(Settings, BrokenFilesAreRefused) {
+  EXPECT_NE(error_of(std::string(kMinimal) + "# \xFF\n"), "");
+  EXPECT_NE(error_of("rules: [unclosed"), "");
+  EXPECT_NE(error_of(""), "");
+  EXPECT_THROW(safety::load_settings("/nonexistent/settings.yaml"), ConfigError);
+}
+
+class AddressesTest : public ::testing::Test {
+ protected:
+  safety::Addresses load() {
+    return load_addresses([this](const std::string& name) -> std::optional<std::string> {
+      const auto found = environment_.find(name);
+      if (found == environment_.end()) return std::nullopt;
+      return found->second;
+    });
+  }
+  std::string error() {
+    try {
+      load();
+    } catch (const ConfigError& error) {
+      return error.what();
+    }
+    return "";
+  }
+  std::map<std::string, std::string> environment_ = {
+      {"MESSAGE_SAFETY_DATABASE_URL", "postgresql://u:canary-secret@h/d"},
+      {"MESSAGE_SAFETY_PEPPER_FILE", "/run/pepper"}};
+};
+
+TEST_F(AddressesTest, RedisIsOptional) {
+  EXPECT_FALSE(load().redis_url.has_value());
+  environment_["MESSAGE_SAFETY_REDIS_URL"] = "redis://h";
+  EXPECT_EQ(load().redis_url, "redis://h");
+}
+
+TEST_F(AddressesTest, ASecretFileIsReadWithoutItsLineEnd) {
+  const TempDir dir;
+  std::ofstream(dir.file("url")) << "redis://:pw@h\n";
+  environment_["MESSAGE_SAFETY_REDIS_URL_FILE"] = dir.file("url");
+  EXPECT_EQ(load().redis_url, "redis://:pw@h");
+  environment_["MESSAGE_SAFETY_REDIS_URL_FILE"] = dir.file("missing");
+  EXPECT_NE(error().find("MESSAGE_SAFETY_REDIS_URL_FILE"), std::string::npos);
+}
+
+TEST_F(AddressesTest, WhatIsMissingIsNamedAndNoValueIsShown) {
+  environment_.erase("MESSAGE_SAFETY_PEPPER_FILE");
+  EXPECT_NE(error().find("MESSAGE_SAFETY_PEPPER_FILE"), std::string::npos);
+  EXPECT_EQ(error().find("canary"), std::string::npos);
+  environment_.erase("MESSAGE_SAFETY_DATABASE_URL");
+  EXPECT_NE(error().find("MESSAGE_SAFETY_DATABASE_URL"), std::string::npos);
+}
+
+}  // namespace han::tests
