@@ -2,12 +2,14 @@
 
 #include <CLI/CLI.hpp>
 
+#include <algorithm>
 #include <charconv>
 
 namespace han::safety {
 namespace {
 
-// Put in front of every argument whose first character CLI11 may take for more than a character.
+// Put in front of every argument whose first character CLI11 may take for more than a character,
+// and of all arguments behind "--".
 constexpr char kMark = '\x01';
 constexpr std::string_view kMarked = "[{(\"'`+\x01";
 
@@ -80,13 +82,20 @@ std::string complaint(const CLI::ParseError& error) {
 
 std::vector<std::string> protected_arguments(int argc, const char* const* argv) {
   std::vector<std::string> arguments;
-  for (int i = argc - 1; i > 0; --i) {
+  bool are_options_over = false;
+  for (int i = 1; i < argc; ++i) {
     std::string argument = argv[i];
-    if (!argument.empty() && kMarked.find(argument.front()) != std::string_view::npos) {
-      argument.insert(argument.begin(), kMark);
+    if (argument == "--" && !are_options_over) {
+      // CLI11 would leave the command here once it has one text.
+      are_options_over = true;
+      continue;
     }
+    const bool is_special =
+        !argument.empty() && kMarked.find(argument.front()) != std::string_view::npos;
+    if (are_options_over || is_special) argument.insert(argument.begin(), kMark);
     arguments.push_back(std::move(argument));
   }
+  std::reverse(arguments.begin(), arguments.end());
   return arguments;
 }
 

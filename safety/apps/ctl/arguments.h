@@ -1,9 +1,9 @@
 // Arguments: the command line, parsed by CLI11 without its surprises.
 //
 // CLI11 gives a value in brackets, quotes or braces a meaning of its own, takes "++" for the end of
-// a command, and quotes what it does not understand in its errors. A message is any bytes and must
-// never be shown, so every argument is protected before the parse, every value is read by the
-// functions here, and errors are worded here.
+// a command and sometimes "--" too, and quotes what it does not understand in its errors. A message
+// is any bytes and must never be shown, so every argument is protected before the parse, every
+// value is read by the functions here, and errors are worded here.
 //
 // Threads: one thread. Blocks: never.
 // Fails:   a value out of its range throws CLI::ValidationError, which usage_failure() words.

@@ -1,0 +1,107 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include "safety/apps/ctl/rules_command.h"
+#include "tests/apps/ctl/ctl_run.h"
+#include "tests/apps/ctl/offline_files.h"
+
+namespace han::tests {
+namespace {
+
+using Json = nlohmann::ordered_json;
+using ::testing::HasSubstr;
+
+class RulesCommand : public ::testing::Test {
+ protected:
+  // A rule that its own example contradicts.
+  static std::string contradicted() {
+    return "schema: 1\nrules:\n"
+           "- {id: a.b, kind: word, pattern: casino, profile: fold, severity: 1, action: block,\n"
+           "   mode: enforce, match: [zebra], no_match: [casino]}\n";
+  }
+
+  OfflineFiles files_;
+};
+
+TEST_F(RulesCommand, LintAcceptsAGoodFile) {
+  const auto result = run_ctl({"rules", "lint", files_.rules(), "--json"});
+  EXPECT_EQ(result.code, 0) << result.err;
+  EXPECT_EQ(
+      Json::parse(result.out),
+      Json({{"file", files_.rules()}, {"rules", 5}, {"live", 5}, {"findings", Json::array()}}));
+  EXPECT_THAT(run_ctl({"rules", "lint", files_.rules()}).out, HasSubstr("nothing found"));
+  EXPECT_EQ(run_ctl({"rules", "lint", "examples/rules.yaml"}).code, 0);
+}
+
+TEST_F(RulesCommand, LintReadsStandardInput) {
+  EXPECT_EQ(run_ctl({"rules", "lint", "-"}, {.input = OfflineFiles::kRules}).code, 0);
+  EXPECT_EQ(run_ctl({"rules", "lint", "-"}, {.input = "\xff"}).code, 3);
+}
+
+TEST_F(RulesCommand, LintNamesThePlaceOfAFinding) {
+  const std::string bad = files_.file("bad.yaml");
+  for (const std::string& bytes : {std::string("schema: 1\nrulez: []\n"), std::string("[\n"),
+                                   std::string("schema: 1\nrules: []\n# \xff\n"), std::string()}) {
+    write_file(bad, bytes);
+    const auto result = run_ctl({"rules", "lint", bad, "--json"});
+    EXPECT_EQ(result.code, 3) << bytes;
+    EXPECT_EQ(Json::parse(result.out)["findings"].size(), 1U);
+    EXPECT_THAT(run_ctl({"rules", "lint", bad}).out, HasSubstr(bad));
+  }
+  write_file(bad,
+             "schema: 1\nrules:\n- {id: a.b, kind: regex, pattern: '(?=x)', profile: raw, "
+             "severity: 1, action: block, mode: enforce}\n");
+  const Json finding = Json::parse(run_ctl({"rules", "lint", bad, "--json"}).out)["findings"][0];
+  EXPECT_EQ(finding["line"], 3);
+  EXPECT_THAT(finding["field"].get<std::string>(), HasSubstr("a.b"));
+}
+
+TEST_F(RulesCommand, AFileThatCannotBeReadIsNoFinding) {
+  for (const std::string& path : {files_.file("none"), std::string("/tmp")}) {
+    for (const std::string command : {"lint", "test"}) {
+      const auto result = run_ctl({"rules", command, path});
+      EXPECT_EQ(result.code, 1);
+      EXPECT_TRUE(is_one_line_error(result));
+    }
+  }
+}
+
+TEST_F(RulesCommand, TestRunsTheExamplesOfTheRules) {
+  const auto result = run_ctl({"rules", "test", files_.rules(), "--json"});
+  EXPECT_EQ(result.code, 0) << result.err;
+  EXPECT_EQ(Json::parse(result.out)["examples"], 2);
+  EXPECT_EQ(run_ctl({"rules", "test", "examples/rules.yaml"}).code, 0);
+}
+
+TEST_F(RulesCommand, TestNamesAFailedExampleButNotItsText) {
+  write_file(files_.file("bad.yaml"), contradicted());
+  const auto result = run_ctl({"rules", "test", files_.file("bad.yaml"), "--json"});
+  EXPECT_EQ(result.code, 3);
+  EXPECT_EQ(Json::parse(result.out)["failures"],
+            Json({{{"rule", "a.b"}, {"line", 4}, {"list", "match"}, {"index", 0}},
+                  {{"rule", "a.b"}, {"line", 4}, {"list", "no_match"}, {"index", 0}}}));
+  const auto table = run_ctl({"rules", "test", files_.file("bad.yaml")});
+  EXPECT_EQ(table.code, 3);
+  EXPECT_THAT(table.out, HasSubstr("match[0]: the rule does not hit it"));
+  EXPECT_FALSE(table.shows("zebra"));
+}
+
+TEST_F(RulesCommand, TestOfARefusedFileIsAFinding) {
+  write_file(files_.file("bad.yaml"), "schema: 2\n");
+  EXPECT_EQ(run_ctl({"rules", "test", files_.file("bad.yaml")}).code, 3);
+}
+
+TEST_F(RulesCommand, RefusesWrongUsage) {
+  for (const std::vector<std::string>& arguments : {std::vector<std::string>{"rules"},
+                                                    {"rules", "lint"},
+                                                    {"rules", "zebra"},
+                                                    {"rules", "lint", "a", "b"}}) {
+    const auto result = run_ctl(arguments);
+    EXPECT_EQ(result.code, 2);
+    EXPECT_TRUE(is_one_line_error(result));
+  }
+}
+
+}  // namespace
+}  // namespace han::tests

@@ -1,0 +1,99 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/apps/ctl/ctl_run.h"
+
+namespace han::tests {
+namespace {
+
+using ::testing::HasSubstr;
+
+const std::vector<std::vector<std::string>> kCommands = {
+    {"check", "text"},  {"explain", "text"}, {"rules", "lint"},  {"rules", "test"},
+    {"submit", "text"}, {"task", "show"},    {"task", "cancel"}, {"tasks"},
+    {"queue", "stats"}, {"migrate"}};
+
+TEST(Safetyctl, EveryCommandHasHelpWithAnExample) {
+  for (auto words : kCommands) {
+    std::string name = "safetyctl";
+    for (const std::string& word : words) name += " " + word;
+    words.emplace_back("--help");
+    const auto result = run_ctl(words);
+    EXPECT_EQ(result.code, 0);
+    EXPECT_THAT(result.out, HasSubstr("Example:\n  " + name));
+    EXPECT_THAT(result.out, HasSubstr("--json"));
+    EXPECT_EQ(result.err, "");
+  }
+  EXPECT_THAT(run_ctl({"--help"}).out, HasSubstr("Exit codes: 0"));
+}
+
+TEST(Safetyctl, TellsItsVersion) {
+  const auto result = run_ctl({"--version"});
+  EXPECT_EQ(result.code, 0);
+  EXPECT_THAT(result.out, ::testing::StartsWith("safetyctl "));
+}
+
+TEST(Safetyctl, AnUnknownCommandOrOptionIsWrongUsage) {
+  for (const std::vector<std::string>& arguments :
+       {std::vector<std::string>{}, {"zebra"}, {"--zebra"}, {"check"}, {"zebra", "--help"}}) {
+    const auto result = run_ctl(arguments);
+    EXPECT_EQ(result.code, arguments.size() == 2 ? 0 : 2);
+    EXPECT_FALSE(result.shows("zebra"));
+  }
+  for (auto words : kCommands) {
+    words.emplace_back("--zebra");
+    const auto result = run_ctl(words);
+    EXPECT_EQ(result.code, 2);
+    EXPECT_TRUE(is_one_line_error(result));
+    EXPECT_FALSE(result.shows("zebra"));
+  }
+}
+
+TEST(Safetyctl, CommandsOfTheDatabaseSayThatTheyNeedOne) {
+  for (const std::vector<std::string>& words :
+       {std::vector<std::string>{"submit", "text", "zebra"},
+        {"task", "show", "0197c2a0-0000-7000-8000-000000000000"},
+        {"task", "cancel", "0197c2a0-0000-7000-8000-000000000000"},
+        {"tasks", "--state", "done"},
+        {"queue", "stats"},
+        {"migrate"}}) {
+    const auto result = run_ctl(words);
+    EXPECT_EQ(result.code, 2);
+    EXPECT_TRUE(is_one_line_error(result));
+    EXPECT_THAT(result.err, HasSubstr("MESSAGE_SAFETY_DATABASE_URL"));
+  }
+}
+
+TEST(Safetyctl, AWrongOrDeadDatabaseShowsNoPartOfItsAddress) {
+  for (const std::string url :
+       {"postgresql://op:zebra@127.0.0.1:1/db", "postgresql:/op:zebra@/db", "host= zebra",
+        "postgresql://op:ze/bra@127.0.0.1/zebra", "postgresql://op:ze@zebra.invalid/db",
+        "postgresql://op:zebra@127.0.0.1:99999/db", "zebra", "port=zebra",
+        "host=/nowhere user=op password=zebra"}) {
+    for (const std::vector<std::string>& words :
+         {std::vector<std::string>{"queue", "stats"}, {"submit", "text", "x"}}) {
+      const auto result = run_ctl(words, {.env = {"MESSAGE_SAFETY_DATABASE_URL=" + url}});
+      EXPECT_EQ(result.code, 1) << url;
+      EXPECT_TRUE(is_one_line_error(result));
+      EXPECT_FALSE(result.shows("zebra")) << result.err;
+      EXPECT_FALSE(result.shows("bra@")) << result.err;
+    }
+  }
+}
+
+TEST(Safetyctl, AFullDiskIsAnError) {
+  const char* bin = std::getenv("SAFETY_BIN_DIR");
+  ASSERT_NE(bin, nullptr);
+  TempDir dir;
+  Process process(
+      {.argv = {"/bin/sh", "-c", "exec \"$0\" rules lint examples/rules.yaml >/dev/full",
+                std::string(bin) + "/safetyctl"},
+       .output_path = dir.file("err")});
+  const auto status = process.wait(safety::Deadline::after(std::chrono::seconds(60)));
+  ASSERT_TRUE(status);
+  EXPECT_EQ(status->code, 1);
+  EXPECT_THAT(process.output(), HasSubstr("standard output"));
+}
+
+}  // namespace
+}  // namespace han::tests
