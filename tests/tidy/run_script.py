@@ -64,14 +64,14 @@ class RunScript(unittest.TestCase):
         self.assertEqual(result.returncode, 1)
         self.assertIn("HAN_SAFETY_DATA", result.stderr)
 
-    def summary(self, last):
+    def summary(self, last, log=CTEST_LOG):
         with tempfile.TemporaryDirectory(prefix="run_") as folder:
             script = Path(folder) / "run"
             text = (ROOT / "run").read_text()
             script.write_text(text[:text.index("\ncommand=")] + STAGES)
             shutil.copymode(ROOT / "run", script)
             shutil.copytree(ROOT / ".ci", Path(folder) / ".ci")
-            return call(script=script, CTEST_LOG=CTEST_LOG, LAST=last,
+            return call(script=script, CTEST_LOG=log, LAST=last,
                         HAN_SAFETY_DATA="/nonexistent")
 
     def test_summary_adds_up_and_names_what_is_disabled(self):
@@ -80,6 +80,11 @@ class RunScript(unittest.TestCase):
         self.assertEqual(result.stdout.splitlines()[-1], "11 passed, 1 failed")
         self.assertIn("dev: tests: 92% tests passed, 1 tests failed out of 12", result.stdout)
         self.assertRegex(result.stdout, r"Disabled, .* /nonexistent: conformance_url")
+
+    def test_skipped_tests_are_not_counted_as_passed(self):
+        log = CTEST_LOG + "The following tests did not run:\n\t  7 - tidy_formatting (Skipped)\n"
+        self.assertEqual(self.summary("true", log).stdout.splitlines()[-1],
+                         "10 passed, 1 failed, 1 skipped")
 
     def test_red_stage_ends_with_1(self):
         result = self.summary("false")
