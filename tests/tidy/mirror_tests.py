@@ -15,8 +15,21 @@ def mirrored(folder):
     return folder.replace("safety/", "tests/", 1) if is_app else f"tests/{folder}"
 
 
+def is_fuzz_target(tree, path):
+    """True when the file is a target of tests/fuzz, whose list leaves the suffix out."""
+    match = re.fullmatch(r"(tests/fuzz)/(\w+)_fuzz\.cpp", path)
+    lists = f"{match[1]}/CMakeLists.txt" if match else ""
+    return tree.exists(lists) and f"safety_fuzz({match[2]} " in tree.read(lists)
+
+
 def is_listed(tree, path):
-    """True when a CMakeLists.txt of its folder or of one above names the file."""
+    """True when a CMakeLists.txt of its folder, or the nearest above, names the file; any other one
+    may name it by its path from the root."""
+    if is_fuzz_target(tree, path):
+        return True
+    lists = [p for p in tree.paths if p.endswith("CMakeLists.txt")]
+    if any(f"${{CMAKE_SOURCE_DIR}}/{path}" in tree.read(p) for p in lists):
+        return True
     folder, name = path.rsplit("/", 1)
     while True:
         lists = f"{folder}/CMakeLists.txt" if folder else "CMakeLists.txt"

@@ -93,6 +93,8 @@ BAD = {
          {"cache/b.cpp": "int b;\n", "tests/cache/b_test.cpp": "int b;\n"}),
         ("tests/cache/c_test.cpp:1: no CMakeLists.txt builds it",
          {"tests/cache/c_test.cpp": "int c;\n"}),
+        ("tests/fuzz/c_fuzz.cpp:1: no CMakeLists.txt builds it",
+         {"tests/fuzz/c_fuzz.cpp": "int c;\n", "tests/fuzz/CMakeLists.txt": "safety_fuzz(cc x)"}),
     ],
     "migrations": [
         ("number 3, expected 2", {"migrations/0003_b.sql": "--\n"}),
@@ -143,6 +145,8 @@ GOOD_ALSO = {
                                     'auto s = R"x(catch (...) { GTEST_SKIP })x";\n'},
     "mirror_tests": {"safety/apps/ctl/m.cpp": "int m;\n", "safety/apps/CMakeLists.txt": "ctl/m.cpp",
                      "tests/apps/ctl/m_dbtest.cpp": "int m;\n",
+                     "tests/fuzz/c_fuzz.cpp": "int c;\n",
+                     "tests/fuzz/CMakeLists.txt": "safety_fuzz(c LINKS cache)",
                      "tests/apps/CMakeLists.txt": "ctl/m_dbtest.cpp"},
     "includes": {"safety/worker/w.cpp": '#include <unistd.h>\n#include "cache/a.h"\n',
                  "safety/apps/m.cpp": '#include <CLI/CLI.hpp>\n#include "cache/a.h"\n'},
