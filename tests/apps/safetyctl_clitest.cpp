@@ -1,7 +1,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include <cstdlib>
 
 #include "tests/apps/ctl/ctl_run.h"
+#include "tests/support/await.h"
 
 namespace han::tests {
 namespace {
@@ -79,6 +83,23 @@ TEST(Safetyctl, AWrongOrDeadDatabaseShowsNoPartOfItsAddress) {
       EXPECT_FALSE(result.shows("bra@")) << result.err;
     }
   }
+}
+
+TEST(Safetyctl, LeavesNoCoreDumps) {
+  // A FIFO without a writer holds the command at a place where it can be looked at.
+  TempDir dir;
+  ASSERT_EQ(::mkfifo(dir.file("fifo").c_str(), 0600), 0);
+  const char* bin = std::getenv("SAFETY_BIN_DIR");
+  ASSERT_NE(bin, nullptr);
+  Process process(
+      {.argv = {std::string(bin) + "/safetyctl", "check", "text", "--file", dir.file("fifo")}});
+  const std::string limits = "/proc/" + std::to_string(process.pid()) + "/limits";
+  EXPECT_TRUE(await([&] {
+    const std::string text = read_file(limits);
+    const std::size_t line = text.find("Max core file size");
+    return line != std::string::npos &&
+           text.substr(line, 60).find("0                    0") != std::string::npos;
+  }));
 }
 
 TEST(Safetyctl, AFullDiskIsAnError) {
