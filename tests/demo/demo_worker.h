@@ -30,6 +30,7 @@ class DemoWorker {
   // SIGTERM; the exit code.
   int stop();
   bool is_running() { return process_.is_running(); }
+  int pid() const { return process_.pid(); }
   // Its holder id, as the rows of its leases carry it.
   const std::string& holder() const { return holder_; }
   // A page of its endpoint; empty when it does not answer.
