@@ -14,16 +14,17 @@ namespace {
 
 constexpr std::size_t kFailureBytesMax = 200;
 
-std::string_view to_string(FinalState state) {
+// Nothing for the usual state: the statement's own word for it is cheaper than text for each row.
+std::optional<std::string_view> unusual(FinalState state) {
   switch (state) {
     case FinalState::kDone:
-      return "done";
+      return std::nullopt;
     case FinalState::kExpired:
       return "expired";
     case FinalState::kDead:
       return "dead";
   }
-  return "";
+  return std::nullopt;
 }
 
 // The three parallel arrays that name leases in every guarded statement.
@@ -98,7 +99,7 @@ std::vector<Param> completion_params(std::span<const Completion> completions) {
     text.empty() ? column.add_null() : column.add(text);
   };
   for (const Completion& completion : completions) {
-    states.add(to_string(completion.state));
+    states.add_optional(unusual(completion.state));
     const Outcome& outcome = completion.outcome ? *completion.outcome : Outcome{};
     add_nonempty(decisions, outcome.decision);
     dispositions.add_optional(outcome.disposition);
@@ -115,7 +116,7 @@ std::vector<Param> completion_params(std::span<const Completion> completions) {
   for (const ArrayParam* column :
        {&states, &decisions, &dispositions, &reasons, &rules, &monitor_rules, &layers, &hashes,
         &peppers, &rules_versions, &config_versions, &bundles}) {
-    params.push_back(column->build());
+    params.push_back(column->build_or_null());
   }
   return params;
 }
@@ -233,16 +234,22 @@ std::vector<HeartbeatOutcome> Queue::heartbeat(std::span<const Lease> leases, De
 std::vector<std::size_t> Queue::complete_once(std::span<const Completion> completions,
                                               std::size_t offset, const CompletionHook& hook,
                                               Deadline deadline) {
+  Statement statement{"complete", complete_sql_, completion_params(completions)};
+  const auto accepted_of = [&](const Rows& rows) {
+    const std::vector<bool> is_accepted = named_by(rows, leases_of(completions));
+    std::vector<std::size_t> accepted;
+    for (std::size_t i = 0; i < completions.size(); ++i) {
+      if (is_accepted[i]) accepted.push_back(offset + i);
+    }
+    return accepted;
+  };
+  // Without a hook nothing has to be known before the commit: all travels in one flight.
+  if (!hook) return accepted_of(run(std::move(statement), deadline, Durability::kDurable));
   const Pool::Lease connection = pool_.acquire(deadline);
   Transaction transaction(*connection);
-  const Rows rows =
-      transaction.execute({"complete", complete_sql_, completion_params(completions)}, deadline);
-  const std::vector<bool> is_accepted = named_by(rows, leases_of(completions));
-  std::vector<std::size_t> accepted;
-  for (std::size_t i = 0; i < completions.size(); ++i) {
-    if (is_accepted[i]) accepted.push_back(offset + i);
-  }
-  if (hook && !accepted.empty()) hook(transaction, accepted);
+  std::vector<std::size_t> accepted =
+      accepted_of(transaction.execute(std::move(statement), deadline));
+  if (!accepted.empty()) hook(transaction, accepted);
   transaction.commit(deadline);
   return accepted;
 }

@@ -22,10 +22,10 @@ const std::string_view kBegin = "BEGIN";
 const std::string_view kCommit = "COMMIT";
 const std::string_view kRollback = "ROLLBACK";
 
-// Transaction-local settings. The planner must find the index whatever its statistics say: a table that was
-// empty a second ago looks empty to it. Scans of whole tables are forbidden; rows are looked up by LATERAL
-// subqueries, which leave only one order; and what is left to join is two lists in memory, by hash, because
-// a nested loop of two batches costs their product. Locks: none.
+// Transaction-local settings. The planner must find the index whatever its statistics say: a table
+// that was empty a second ago looks empty to it. Scans of whole tables are forbidden; rows are
+// looked up by LATERAL subqueries, which leave only one order; and what is left to join is two
+// lists in memory, by hash, because a nested loop of two batches costs their product. Locks: none.
 const std::string_view kSettings = R"sql(
 SELECT set_config('statement_timeout', $1, true), set_config('synchronous_commit', $2, true),
        set_config('idle_in_transaction_session_timeout', '60s', true),
@@ -101,7 +101,8 @@ LEFT JOIN LATERAL (
 // Index: primary key.
 const std::string_view kGiveBack = R"sql(
 WITH given AS (
-  SELECT * FROM unnest($1, $2, $3, $4, $5, $6) AS u(id, generation, token, delay_ms, refund, failure)),
+  SELECT * FROM unnest($1, $2, $3, $4, $5, $6)
+    AS u(id, generation, token, delay_ms, refund, failure)),
 held AS MATERIALIZED (
   SELECT g.*, locked.tid FROM (SELECT * FROM given ORDER BY id) g CROSS JOIN LATERAL (
     SELECT t.ctid AS tid FROM message_safety.safety_tasks t
@@ -249,7 +250,8 @@ INSERT INTO message_safety.verdicts (kind, subject_hash, pepper_id, rules_versio
 SELECT u.kind, u.subject_hash, u.pepper_id, u.rules_version, u.config_version, u.detector_bundle,
        u.decision, u.evidence, clock_timestamp()
 FROM unnest($1, $2, $3, $4, $5, $6, $7, $8)
-  AS u(kind, subject_hash, pepper_id, rules_version, config_version, detector_bundle, decision, evidence)
+  AS u(kind, subject_hash, pepper_id, rules_version, config_version, detector_bundle, decision,
+       evidence)
 ON CONFLICT DO NOTHING
 )sql";
 
@@ -281,9 +283,11 @@ held AS MATERIALIZED (
     WHERE t.id = g.id AND )sql" FENCE("t", "g") R"sql( FOR UPDATE SKIP LOCKED) locked),
 deleted AS (
   DELETE FROM message_safety.safety_tasks t WHERE t.ctid = ANY (ARRAY(SELECT tid FROM held))
-  RETURNING t.id, t.generation AS row_generation, t.holder, t.payload, t.submitted_at,
-            t.subject_version, t.attempt, t.class, t.lane, t.kind, t.subject_id),
-gone AS (SELECT * FROM deleted JOIN held USING (id))
+  RETURNING t.id, )sql" TASK_COLUMNS;
+  // Only what is used: each column of a batch is copied once more.
+  if (log == CompletionLog::kOn) statement += ", t.generation AS row_generation, t.holder";
+  if (retention == PayloadRetention::kKeep) statement += ", t.payload";
+  statement += R"sql(), gone AS (SELECT * FROM deleted JOIN held USING (id))
 )sql";
   if (log == CompletionLog::kOn) {
     statement += R"sql(, logged AS (
@@ -303,10 +307,10 @@ INSERT INTO message_safety.results (
   task_id, lease_token, generation, finished_at, state, decision, disposition, reason, rules,
   monitor_rules, layer, subject_hash, pepper_id, rules_version, config_version, detector_bundle,
   )sql" TASK_COLUMNS R"sql()
-SELECT id, token, generation, clock_timestamp(), state::message_safety.task_state, decision,
-  disposition, reason, string_to_array(rules, ','), string_to_array(monitor_rules, ','), layer,
-  subject_hash, pepper_id, rules_version, config_version, detector_bundle,
-  )sql" TASK_COLUMNS R"sql(
+SELECT id, token, generation, clock_timestamp(),
+  coalesce(state::message_safety.task_state, 'done'), decision, disposition, reason,
+  string_to_array(rules, ','), string_to_array(monitor_rules, ','), layer, subject_hash,
+  pepper_id, rules_version, config_version, detector_bundle, )sql" TASK_COLUMNS R"sql(
 FROM gone RETURNING task_id
 )sql";
   return statement;

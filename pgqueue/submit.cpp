@@ -8,15 +8,10 @@ namespace {
 
 // An array of a column that no task sets is NULL as a whole: the function skips its work.
 template <typename Get>
-Param column(Oid element, Oid array, std::span<const NewTask> tasks, Get get) {
+Param column(Oid element, std::span<const NewTask> tasks, Get get) {
   ArrayParam out(element, tasks.size());
-  bool has_value = false;
-  for (const NewTask& task : tasks) {
-    const auto value = get(task);
-    has_value = has_value || value.has_value();
-    out.add_optional(value);
-  }
-  return has_value ? out.build() : Param::null(array);
+  for (const NewTask& task : tasks) out.add_optional(get(task));
+  return out.build_or_null();
 }
 
 std::optional<std::string_view> view(const std::optional<std::string>& text) {
@@ -46,20 +41,20 @@ Statement submit_statement(const std::string& caller, std::span<const NewTask> t
   params.push_back(kinds.build());
   params.push_back(payloads.build());
   params.push_back(ids.build());
-  params.push_back(column(Oid::kText, Oid::kTextArray, tasks,
-                          [](const NewTask& task) { return view(task.idempotency_key); }));
-  params.push_back(column(Oid::kText, Oid::kTextArray, tasks,
-                          [](const NewTask& task) { return view(task.subject_id); }));
-  params.push_back(column(Oid::kInt8, Oid::kInt8Array, tasks,
-                          [](const NewTask& task) { return task.subject_version; }));
-  params.push_back(column(Oid::kInt2, Oid::kInt2Array, tasks,
-                          [](const NewTask& task) { return task.priority_class; }));
-  params.push_back(column(Oid::kInt2, Oid::kInt2Array, tasks,
-                          [](const NewTask& task) { return task.fairness_bucket; }));
-  params.push_back(column(Oid::kInt8, Oid::kInt8Array, tasks,
-                          [](const NewTask& task) { return count(task.run_after); }));
-  params.push_back(column(Oid::kInt8, Oid::kInt8Array, tasks,
-                          [](const NewTask& task) { return count(task.decide_within); }));
+  params.push_back(
+      column(Oid::kText, tasks, [](const NewTask& task) { return view(task.idempotency_key); }));
+  params.push_back(
+      column(Oid::kText, tasks, [](const NewTask& task) { return view(task.subject_id); }));
+  params.push_back(
+      column(Oid::kInt8, tasks, [](const NewTask& task) { return task.subject_version; }));
+  params.push_back(
+      column(Oid::kInt2, tasks, [](const NewTask& task) { return task.priority_class; }));
+  params.push_back(
+      column(Oid::kInt2, tasks, [](const NewTask& task) { return task.fairness_bucket; }));
+  params.push_back(
+      column(Oid::kInt8, tasks, [](const NewTask& task) { return count(task.run_after); }));
+  params.push_back(
+      column(Oid::kInt8, tasks, [](const NewTask& task) { return count(task.decide_within); }));
   return {"submit", sql::kSubmit, std::move(params)};
 }
 

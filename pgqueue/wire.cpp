@@ -113,7 +113,7 @@ ArrayParam& ArrayParam::add(ByteView value) {
 
 ArrayParam& ArrayParam::add_null() {
   append(elements_, std::int32_t{-1});
-  has_null_ = true;
+  ++null_count_;
   ++count_;
   return *this;
 }
@@ -121,7 +121,7 @@ ArrayParam& ArrayParam::add_null() {
 Param ArrayParam::build() const {
   std::string out;
   append(out, std::int32_t{count_ == 0 ? 0 : 1});
-  append(out, std::int32_t{has_null_ ? 1 : 0});
+  append(out, std::int32_t{null_count_ > 0 ? 1 : 0});
   append(out, static_cast<std::uint32_t>(element_));
   if (count_ > 0) {
     append(out, count_);
@@ -129,6 +129,10 @@ Param ArrayParam::build() const {
     out += elements_;
   }
   return {array_of(element_), std::move(out)};
+}
+
+Param ArrayParam::build_or_null() const {
+  return null_count_ == count_ ? Param::null(array_of(element_)) : build();
 }
 
 void Rows::Clear::operator()(pg_result* result) const noexcept { PQclear(result); }

@@ -86,13 +86,15 @@ class ArrayParam {
   }
 
   Param build() const;
+  // NULL as a whole when no element has a value: the server then skips the column's work.
+  Param build_or_null() const;
 
  private:
   void add_bytes(Oid type, std::string_view bytes);
 
   Oid element_;
   std::int32_t count_ = 0;
-  bool has_null_ = false;
+  std::int32_t null_count_ = 0;
   std::string elements_;
 };
 
