@@ -38,7 +38,9 @@ TEST(Wire, AnArrayWithoutValuesCanBeNullAsAWhole) {
   EXPECT_TRUE(array.add_null().build_or_null().is_null());
   EXPECT_EQ(array.build_or_null().type(), Oid::kInt8Array);
   EXPECT_FALSE(array.build().is_null());
-  EXPECT_EQ(array.add(std::int64_t{7}).build_or_null().bytes(), array.build().bytes());
+  array.add(std::int64_t{7});
+  EXPECT_FALSE(array.build_or_null().is_null());
+  EXPECT_EQ(array.build_or_null().bytes(), array.build().bytes());
 }
 
 }  // namespace han::pgqueue
