@@ -3,7 +3,8 @@ add_library(safety_flags INTERFACE)
 target_compile_features(safety_flags INTERFACE cxx_std_20)
 target_compile_options(safety_flags INTERFACE
   # A designated initializer leaves fields out on purpose.
-  -Wall -Wextra -Wpedantic -Wno-missing-field-initializers -Wconversion -Wsign-conversion -Wshadow -Wnon-virtual-dtor -Werror=switch
+  -Wall -Wextra -Wpedantic -Wno-missing-field-initializers
+  -Wconversion -Wsign-conversion -Wshadow -Wnon-virtual-dtor -Werror=switch
   $<$<BOOL:${SAFETY_WERROR}>:-Werror>
   $<$<CXX_COMPILER_ID:Clang>:-Wthread-safety>)
 target_include_directories(safety_flags INTERFACE ${CMAKE_SOURCE_DIR})

@@ -55,6 +55,14 @@ std::string first_line(const char* message) {
   return text;
 }
 
+// libpq's complaint about a string that it cannot parse quotes the string, password included.
+bool is_well_formed(const std::string& conninfo) {
+  PQconninfoOption* options = PQconninfoParse(conninfo.c_str(), nullptr);
+  if (options == nullptr) return false;
+  PQconninfoFree(options);
+  return true;
+}
+
 }  // namespace
 
 void Connection::Close::operator()(pg_conn* connection) const noexcept { PQfinish(connection); }
@@ -69,6 +77,9 @@ Connection::Connection(const std::string& conninfo, Deadline deadline) {
 }
 
 void Connection::connect(const std::string& conninfo, Deadline deadline) {
+  if (!is_well_formed(conninfo)) {
+    throw Error("connect: the connection string is malformed", "", {.connection_is_broken = true});
+  }
   // The connection string comes last: what it says itself overrides our defaults before it.
   const std::array<const char*, 5> keywords = {"target_session_attrs", "application_name",
                                                "tcp_user_timeout", "dbname", nullptr};

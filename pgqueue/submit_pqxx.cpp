@@ -57,13 +57,31 @@ FROM message_safety.submit_tasks($1, $2::text[], $3::bytea[], $4::uuid[], $5::te
   $7::bigint[], $8::smallint[], $9::smallint[], $10::bigint[], $11::bigint[])
 )sql";
 
+using Columns = std::array<ArrayLiteral, 10>;
+
+// libpqxx 7.10 deprecates the one call that libpqxx 6 has.
+pqxx::result run(pqxx::transaction_base& transaction, const std::string& caller,
+                 const Columns& columns) {
+#if PQXX_VERSION_MAJOR > 7 || (PQXX_VERSION_MAJOR == 7 && PQXX_VERSION_MINOR >= 10)
+  pqxx::params params;
+  params.append(caller);
+  for (const ArrayLiteral& column : columns) params.append(column.text());
+  return transaction.exec(kSubmitText, params);
+#else
+  return transaction.exec_params(kSubmitText, caller, columns[0].text(), columns[1].text(),
+                                 columns[2].text(), columns[3].text(), columns[4].text(),
+                                 columns[5].text(), columns[6].text(), columns[7].text(),
+                                 columns[8].text(), columns[9].text());
+#endif
+}
+
 }  // namespace
 
 Submitted submit(pqxx::transaction_base& transaction, const std::string& caller,
                  std::span<const NewTask> tasks) {
   SAFETY_CHECK(tasks.size() <= Queue::kBatchMax);
   if (tasks.empty()) return {};
-  std::array<ArrayLiteral, 10> columns;
+  Columns columns;
   for (const NewTask& task : tasks) {
     columns[0].add(task.kind);
     columns[1].add("\\x" + safety::to_hex(safety::as_bytes(task.payload)));
@@ -76,10 +94,7 @@ Submitted submit(pqxx::transaction_base& transaction, const std::string& caller,
     columns[8].add(milliseconds(task.run_after));
     columns[9].add(milliseconds(task.decide_within));
   }
-  const pqxx::result rows = transaction.exec_params(
-      kSubmitText, caller, columns[0].text(), columns[1].text(), columns[2].text(),
-      columns[3].text(), columns[4].text(), columns[5].text(), columns[6].text(), columns[7].text(),
-      columns[8].text(), columns[9].text());
+  const pqxx::result rows = run(transaction, caller, columns);
   Submitted submitted;
   for (const auto& row : rows) {
     const auto id = Uuid::parse(row[1].as<std::string>());

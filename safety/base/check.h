@@ -12,6 +12,6 @@ namespace han::safety {
 
 }  // namespace han::safety
 
-#define SAFETY_CHECK(condition)                                                       \
-  (static_cast<bool>(condition) ? static_cast<void>(0)                                \
+#define SAFETY_CHECK(condition)                        \
+  (static_cast<bool>(condition) ? static_cast<void>(0) \
                                 : ::han::safety::check_failed(#condition, __FILE__, __LINE__))

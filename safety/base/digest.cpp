@@ -1,5 +1,5 @@
-// The low-level SHA-256 calls are deprecated in OpenSSL 3 but remain the only way to copy a hash state
-// without an allocation, which is half the cost of a short HMAC.
+// The low-level SHA-256 calls are deprecated in OpenSSL 3 but remain the only way to copy a hash
+// state without an allocation, which is half the cost of a short HMAC.
 #define OPENSSL_SUPPRESS_DEPRECATED
 #include "safety/base/digest.h"
 

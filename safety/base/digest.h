@@ -1,9 +1,9 @@
-// Digests: SHA-256 for identity of content, HMAC-SHA-256 for identity of anything personal, XXH3 for
-// shards and deterministic jitter only, never as an identity.
+// Digests: SHA-256 for identity of content, HMAC-SHA-256 for identity of anything personal, XXH3
+// for shards and deterministic jitter only, never as an identity.
 //
-// HmacKey keeps the states after the inner and outer pad blocks, so one HMAC of a short message costs
-// two compressions less than a one-shot call (RFC 2104 section 4 describes the precomputation).
-// Sources: FIPS 180-4 (SHA-256), RFC 2104 (HMAC).
+// HmacKey keeps the states after the inner and outer pad blocks, so one HMAC of a short message
+// costs two compressions less than a one-shot call (RFC 2104 section 4 describes the
+// precomputation). Sources: FIPS 180-4 (SHA-256), RFC 2104 (HMAC).
 //
 // Threads: all are safe to share; HmacKey is immutable after construction. Blocks: never.
 #pragma once

@@ -1,11 +1,12 @@
 // Mutex and MutexLock: std::mutex with clang's thread-safety annotations.
 //
-// clang's analysis does not know libstdc++'s own types, so fields are marked GUARDED_BY(mutex_) with
-// these. MutexLock is BasicLockable: std::condition_variable_any waits on it. Inside a wait predicate
-// call `mutex_.assert_held()` first: the analysis cannot see that the wait holds the lock there.
+// clang's analysis does not know libstdc++'s own types, so fields are marked GUARDED_BY(mutex_)
+// with these. MutexLock is BasicLockable: std::condition_variable_any waits on it. Inside a wait
+// predicate call `mutex_.assert_held()` first: the analysis cannot see that the wait holds the lock
+// there.
 //
-// Threads: that is what they are for. Blocks: until the mutex is free; hold it for memory work only.
-// Source: clang's Thread Safety Analysis documentation.
+// Threads: that is what they are for. Blocks: until the mutex is free; hold it for memory work
+// only. Source: clang's Thread Safety Analysis documentation.
 #pragma once
 
 #include <mutex>

@@ -54,7 +54,8 @@ PepperSet parse_peppers(std::string_view file_text) {
     peppers.push_back(parse_line(text, line));
     if (peppers.size() > 2) fail(line, "at most two peppers: the current and the previous one");
   }
-  if (peppers.empty()) fail(line + 1, "no pepper found (make one: echo \"p1 $(openssl rand -hex 32)\")");
+  if (peppers.empty())
+    fail(line + 1, "no pepper found (make one: echo \"p1 $(openssl rand -hex 32)\")");
   if (peppers.size() == 2 && peppers[0].id == peppers[1].id) {
     fail(line, "both peppers have the same id");
   }

@@ -3,7 +3,8 @@
 // A set is {current, previous}: both are read, only the current one is written, so a pepper rotates
 // without losing the caches. Rows and cached values name the id of the pepper that made them.
 //
-// File: one line a pepper, "<id> <64 hex digits or more>", the current one first, at most two lines;
+// File: one line a pepper, "<id> <64 hex digits or more>", the current one first, at most two
+// lines;
 // '#' starts a comment. An id is 1-16 characters of [a-z0-9_-].
 //
 // Threads:   immutable after construction; safe to share.

@@ -122,6 +122,7 @@ TextLookup::Missing TextLookup::find_database(Missing missing) {
     }
   }
   std::vector<pgqueue::VerdictSubject> wanted;
+  wanted.reserve(by_subject.size());
   for (const auto& [key, subject] : by_subject) wanted.push_back(key);
   try {
     const Deadline deadline = Deadline::after(options_.database_timeout);

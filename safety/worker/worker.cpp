@@ -119,7 +119,7 @@ struct Worker::Parts {
   }
 
   void judge_batches(const std::stop_token& stop);
-  void give_back(std::vector<pgqueue::Lease> leases_to_return);
+  void give_back(const std::vector<pgqueue::Lease>& leases_to_return);
   void collect(const Metrics::SetGauge& set);
 
   // Of this start of this process: it names the rows of its leases and nothing depends on it (R6).
@@ -158,8 +158,9 @@ void Worker::Parts::judge_batches(const std::stop_token& stop) {
   }
 }
 
-void Worker::Parts::give_back(std::vector<pgqueue::Lease> leases_to_return) {
+void Worker::Parts::give_back(const std::vector<pgqueue::Lease>& leases_to_return) {
   std::vector<pgqueue::GiveBack> items;
+  items.reserve(leases_to_return.size());
   for (const pgqueue::Lease& lease : leases_to_return) {
     items.push_back({lease, std::chrono::milliseconds(0), false, "shutdown"});
   }
@@ -218,7 +219,7 @@ void Worker::Parts::collect(const Metrics::SetGauge& set) {
   }
 }
 
-Worker::Worker(Settings settings, Addresses addresses)
+Worker::Worker(Settings settings, const Addresses& addresses)
     : parts_(std::make_unique<Parts>(std::move(settings), addresses)) {
   parts_->metrics.add_collector(
       [parts = parts_.get()](const Metrics::SetGauge& set) { parts->collect(set); });
@@ -263,7 +264,7 @@ void Worker::stop() {
   for (const auto& batch : parts.batches.drain()) {
     for (const auto& task : batch) unstarted.push_back(task.lease);
   }
-  parts.give_back(std::move(unstarted));
+  parts.give_back(unstarted);
   parts.maintenance.stop();
   // A commit that is retried ends with the grace.
   parts.committer.stop(grace);

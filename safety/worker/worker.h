@@ -22,7 +22,7 @@ namespace han::safety {
 
 class Worker {
  public:
-  Worker(Settings settings, Addresses addresses);
+  Worker(Settings settings, const Addresses& addresses);
   ~Worker();
   Worker(const Worker&) = delete;
   Worker& operator=(const Worker&) = delete;

@@ -38,7 +38,8 @@ SELECT count(*) FILTER (WHERE l.lines IS NULL),
        count(*) FILTER (WHERE l.lines > 1 OR l.has_unequal),
        count(*) FILTER (WHERE l.lines >= 1)
 FROM unnest($1) AS u(id) LEFT JOIN (
-  SELECT task_id, count(*) AS lines, bool_or(generation_presented <> generation_on_row) AS has_unequal
+  SELECT task_id, count(*) AS lines,
+         bool_or(generation_presented <> generation_on_row) AS has_unequal
   FROM message_safety.completion_log GROUP BY task_id) l ON l.task_id = u.id
 )sql";
 

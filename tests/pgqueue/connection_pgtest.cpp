@@ -66,6 +66,18 @@ TEST_F(ConnectionTest, AFailedConnectSaysWhyAndHidesThePassword) {
   }
 }
 
+TEST_F(ConnectionTest, AMalformedConnectionStringIsNotQuoted) {
+  for (const char* conninfo :
+       {"postgresql://u:canary-secret@[h/d", "password canary-secret", "host=h 'canary-secret"}) {
+    try {
+      const Connection connection(conninfo, soon());
+      ADD_FAILURE() << "connected to nothing";
+    } catch (const pgqueue::Error& error) {
+      EXPECT_STREQ(error.what(), "connect: the connection string is malformed");
+    }
+  }
+}
+
 TEST_F(ConnectionTest, LargeParametersAndRowsPass) {
   Connection connection(conninfo_, soon());
   const std::string large(8 << 20, 'x');

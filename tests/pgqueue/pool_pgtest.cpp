@@ -45,7 +45,7 @@ TEST_F(PoolTest, DropsConnectionsThatDiedIdle) {
   Pool pool({.conninfo = conninfo_});
   { const auto lease = pool.acquire(soon()); }
   execute(
-      "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
+      "SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity "
       "WHERE datname = current_database() AND pid <> pg_backend_pid()");
   const auto lease = pool.acquire(soon());
   const pgqueue::Statement statement{"probe", "SELECT 1", {}};
