@@ -5,17 +5,19 @@ CREATE SCHEMA IF NOT EXISTS message_safety;
 CREATE TYPE message_safety.task_state AS ENUM
   ('queued', 'leased', 'done', 'cancelled', 'superseded', 'expired', 'dead');
 
--- Callers have small numbers, so that a lane (caller and fairness bucket) is one smallint in the claim index.
+-- Callers have small numbers, so that a lane (caller and fairness bucket) is one smallint in the
+-- claim index.
 CREATE TABLE message_safety.callers (
   id smallint PRIMARY KEY CHECK (id BETWEEN 0 AND 63),
   name text NOT NULL UNIQUE CHECK (name ~ '^[a-z][a-z0-9_-]{0,31}$')
 );
 INSERT INTO message_safety.callers (id, name) VALUES (0, 'safetyctl');
 
--- The hot table: live tasks only. A claim changes no indexed column, so every claim and heartbeat is a
--- heap-only update; the fill factor leaves room for them on the row's own page. Columns that are never NULL and
--- of fixed width come first, indexed ones before those that a claim changes: PostgreSQL finds them by a fixed
--- offset, and the write-ahead log leaves out what is equal at both ends of a row.
+-- The hot table: live tasks only. A claim changes no indexed column, so every claim and heartbeat
+-- is a heap-only update; the fill factor leaves room for them on the row's own page. Columns that
+-- are never NULL and of fixed width come first, indexed ones before those that a claim changes:
+-- PostgreSQL finds them by a fixed offset, and the write-ahead log leaves out what is equal at both
+-- ends of a row.
 CREATE TABLE message_safety.safety_tasks (
   id uuid PRIMARY KEY,
   run_at timestamptz NOT NULL,
@@ -103,7 +105,8 @@ CREATE TABLE message_safety.results (
 CREATE INDEX results_task ON message_safety.results (task_id);
 CREATE TABLE message_safety.results_default PARTITION OF message_safety.results DEFAULT;
 
--- Payloads of finished tasks, kept only where payload_retention asks for it, in the same partitions.
+-- Payloads of finished tasks, kept only where payload_retention asks for it, in the same
+-- partitions.
 CREATE TABLE message_safety.payloads (
   task_id uuid NOT NULL,
   finished_at timestamptz NOT NULL,
@@ -113,7 +116,8 @@ CREATE TABLE message_safety.payloads (
 CREATE INDEX payloads_task ON message_safety.payloads (task_id);
 CREATE TABLE message_safety.payloads_default PARTITION OF message_safety.payloads DEFAULT;
 
--- Verdicts: immutable, one row a subject and set of versions; evidence is the cached value, byte for byte.
+-- Verdicts: immutable, one row a subject and set of versions; evidence is the cached value, byte
+-- for byte.
 CREATE TABLE message_safety.verdicts (
   kind text NOT NULL,
   subject_hash bytea NOT NULL,

@@ -1,5 +1,6 @@
--- Submitting and cancelling, as functions: an API in any language calls them in its own transaction.
--- Errors have SQLSTATE HS001 and name the position of the task in the call, never its content.
+-- Submitting and cancelling, as functions: an API in any language calls them in its own
+-- transaction. Errors have SQLSTATE HS001 and name the position of the task in the call, never its
+-- content.
 
 -- Version 7 (RFC 9562 section 5.7): 48 bits of milliseconds, the rest random.
 CREATE FUNCTION message_safety.uuid_v7() RETURNS uuid
@@ -9,7 +10,8 @@ AS $$
   SELECT encode(
     set_bit(set_bit(
       overlay(uuid_send(gen_random_uuid())
-              PLACING substring(int8send((extract(epoch FROM clock_timestamp()) * 1000)::bigint) FROM 3)
+              PLACING substring(
+                int8send((extract(epoch FROM clock_timestamp()) * 1000)::bigint) FROM 3)
               FROM 1 FOR 6),
       52, 1), 53, 1), 'hex')::uuid
 $$;
@@ -39,9 +41,11 @@ BEGIN
 END
 $$;
 
--- Ends live tasks for a reason that is not their holder's: the row leaves the hot table under its lock, with
--- a generation that no holder has and without a token, so a late holder finds its lease lost.
-CREATE FUNCTION message_safety.end_task(p_id uuid, p_state message_safety.task_state) RETURNS boolean
+-- Ends live tasks for a reason that is not their holder's: the row leaves the hot table under its
+-- lock, with a generation that no holder has and without a token, so a late holder finds its lease
+-- lost.
+CREATE FUNCTION message_safety.end_task(p_id uuid, p_state message_safety.task_state)
+RETURNS boolean
 LANGUAGE sql VOLATILE
 SET search_path = pg_catalog, message_safety
 AS $$
@@ -61,14 +65,16 @@ LANGUAGE sql VOLATILE SECURITY DEFINER
 SET search_path = pg_catalog, message_safety
 AS $$ SELECT coalesce(end_task(p_id, 'cancelled'), false) $$;
 
--- Submits tasks in the caller's transaction: all or none. Arrays are parallel; NULL arrays and elements take
--- the default. Returns one row a task, in the order given:
+-- Submits tasks in the caller's transaction: all or none. Arrays are parallel; NULL arrays and
+-- elements take the default. Returns one row a task, in the order given:
 --   created     a new task
---   duplicate   the same task was submitted under this key, or this version of the subject, before: its id
---   conflict    the key, or the version of the subject, stands for another payload: id of the task that has it
+--   duplicate   the same task was submitted under this key, or this version of the subject,
+--               before: its id
+--   conflict    the key, or the version of the subject, stands for another payload: id of the
+--               task that has it
 --   superseded  a newer version of the subject is known: the task is born finished
--- Locks: submissions in key order, then subject heads in subject order; both can wait for a concurrent submit
--- of the same keys. Index: the primary keys.
+-- Locks: submissions in key order, then subject heads in subject order; both can wait for a
+-- concurrent submit of the same keys. Index: the primary keys.
 CREATE FUNCTION message_safety.submit_tasks(
   p_caller text,
   p_kinds text[],
@@ -168,7 +174,8 @@ BEGIN
       SELECT h.version, h.task_id, h.digest INTO v_head FROM subject_heads h
       WHERE h.caller = v_caller AND h.subject_id = v_item.subject_id FOR UPDATE;
       IF v_head.version < v_item.version THEN
-        UPDATE subject_heads SET version = v_item.version, task_id = v_item.id, digest = v_item.digest
+        UPDATE subject_heads
+        SET version = v_item.version, task_id = v_item.id, digest = v_item.digest
         WHERE caller = v_caller AND subject_id = v_item.subject_id;
         PERFORM end_task(v_head.task_id, 'superseded');
         v_outcomes := (SELECT array_agg(CASE WHEN o.id = v_head.task_id AND o.outcome IS NULL
@@ -180,7 +187,8 @@ BEGIN
         v_task_ids[v_item.n] := v_head.task_id;
         v_outcomes[v_item.n] := CASE WHEN v_head.digest = v_item.digest THEN 'duplicate'
                                      ELSE 'conflict' END;
-        -- A key taken above for a task that will not exist stands for the subject's task from now on.
+        -- A key taken above for a task that will not exist stands for the subject's task from now
+        -- on.
         UPDATE submissions s SET task_id = v_head.task_id WHERE s.caller = v_caller
           AND s.key = p_keys[v_item.n] AND s.task_id = v_item.id;
       END IF;

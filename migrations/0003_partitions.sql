@@ -1,8 +1,9 @@
 -- Day partitions of results and payloads, made ahead of time by any worker.
 
--- Makes the partitions of today and the coming days (UTC). A day whose rows already lie in the DEFAULT
--- partition would block its own partition, so such rows move first. Returns partitions made and rows moved.
--- Locks: one transaction-level advisory lock; the DEFAULT partition exclusively, at most 2 s of waiting.
+-- Makes the partitions of today and the coming days (UTC). A day whose rows already lie in the
+-- DEFAULT partition would block its own partition, so such rows move first. Returns partitions made
+-- and rows moved. Locks: one transaction-level advisory lock; the DEFAULT partition exclusively, at
+-- most 2 s of waiting.
 CREATE FUNCTION message_safety.maintain_partitions(p_days_ahead integer DEFAULT 8)
 RETURNS TABLE (partitions_made integer, rows_moved bigint)
 LANGUAGE plpgsql SECURITY DEFINER
@@ -26,7 +27,8 @@ BEGIN
     LOOP
       v_name := v_table || '_' || to_char(v_day, 'YYYYMMDD');
       CONTINUE WHEN to_regclass(format('message_safety.%I', v_name)) IS NOT NULL;
-      EXECUTE format('LOCK TABLE message_safety.%I IN ACCESS EXCLUSIVE MODE', v_table || '_default');
+      EXECUTE format('LOCK TABLE message_safety.%I IN ACCESS EXCLUSIVE MODE',
+                     v_table || '_default');
       EXECUTE format('CREATE TABLE message_safety.%I (LIKE message_safety.%I INCLUDING ALL)',
                      v_name, v_table);
       EXECUTE format(

@@ -2,9 +2,10 @@
 
 REVOKE ALL ON ALL FUNCTIONS IN SCHEMA message_safety FROM PUBLIC;
 
--- Makes the four NOLOGIN roles if absent, gives the schema to the owner and grants each the least it needs.
--- Requires: CREATEROLE, and ownership of the schema. As superuser it also keeps bind parameters and row
--- contents out of this database's server log (they would carry message texts). Idempotent.
+-- Makes the four NOLOGIN roles if absent, gives the schema to the owner and grants each the least
+-- it needs. Requires: CREATEROLE, and ownership of the schema. As superuser it also keeps bind
+-- parameters and row contents out of this database's server log (they would carry message texts).
+-- Idempotent.
 CREATE FUNCTION message_safety.apply_roles(
   p_owner text DEFAULT 'message_safety_owner',
   p_worker text DEFAULT 'message_safety_worker',
@@ -45,10 +46,13 @@ BEGIN
   END LOOP;
 
   EXECUTE format('GRANT SELECT, UPDATE, DELETE ON message_safety.safety_tasks TO %I', p_worker);
-  EXECUTE format('GRANT SELECT, INSERT ON message_safety.results, message_safety.verdicts TO %I', p_worker);
-  EXECUTE format('GRANT INSERT ON message_safety.payloads, message_safety.completion_log TO %I', p_worker);
+  EXECUTE format('GRANT SELECT, INSERT ON message_safety.results, message_safety.verdicts TO %I',
+                 p_worker);
+  EXECUTE format('GRANT INSERT ON message_safety.payloads, message_safety.completion_log TO %I',
+                 p_worker);
   EXECUTE format('GRANT SELECT ON message_safety.callers TO %I', p_worker);
-  EXECUTE format('GRANT EXECUTE ON FUNCTION message_safety.maintain_partitions(integer) TO %I', p_worker);
+  EXECUTE format('GRANT EXECUTE ON FUNCTION message_safety.maintain_partitions(integer) TO %I',
+                 p_worker);
 
   EXECUTE format('GRANT EXECUTE ON FUNCTION
     message_safety.submit_tasks(text, text[], bytea[], uuid[], text[], text[], bigint[], smallint[],
@@ -58,15 +62,18 @@ BEGIN
                   message_safety.callers TO %I', p_api);
   FOREACH v_role IN ARRAY ARRAY[p_api, p_readonly] LOOP
     -- Everything of a live task but its payload.
-    EXECUTE format('GRANT SELECT (id, generation, run_at, decide_by, lease_until, submitted_at, subject_version,
+    EXECUTE format('GRANT SELECT (id, generation, run_at, decide_by, lease_until, submitted_at,
+                    subject_version,
                     state, attempt, class, lane, parked, kind, last_failure)
                     ON message_safety.safety_tasks TO %I', v_role);
   END LOOP;
-  EXECUTE format('GRANT SELECT ON message_safety.results, message_safety.callers TO %I', p_readonly);
+  EXECUTE format('GRANT SELECT ON message_safety.results, message_safety.callers TO %I',
+                 p_readonly);
   IF v_is_superuser THEN
     EXECUTE format('GRANT pg_read_all_stats TO %I', p_readonly);
     EXECUTE format('ALTER DATABASE %I SET log_parameter_max_length = 0', current_database());
-    EXECUTE format('ALTER DATABASE %I SET log_parameter_max_length_on_error = 0', current_database());
+    EXECUTE format('ALTER DATABASE %I SET log_parameter_max_length_on_error = 0',
+                 current_database());
     EXECUTE format('ALTER DATABASE %I SET log_error_verbosity = ''terse''', current_database());
   END IF;
   RETURN v_is_superuser;

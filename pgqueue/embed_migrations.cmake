@@ -1,5 +1,7 @@
 # Writes migrations/*.sql into a C++ source: cmake -DOUT=... -DFILES=a;b -P embed_migrations.cmake
-set(body "#include \"pgqueue/migrator.h\"\n\nnamespace han::pgqueue {\n\nstd::vector<MigrationFile> embedded_migrations() {\n  return {\n")
+string(CONCAT body
+  "#include \"pgqueue/migrator.h\"\n\nnamespace han::pgqueue {\n\n"
+  "std::vector<MigrationFile> embedded_migrations() {\n  return {\n")
 foreach(file ${FILES})
   get_filename_component(name ${file} NAME)
   string(REGEX MATCH "^0*([0-9]+)_" ignored ${name})
