@@ -102,6 +102,7 @@ Lookup HotCache::judge(Reply& reply, const TextKey& key, std::span<const std::st
       break;
     case DecodeOutcome::kNewerSchema:
       count(Counter::kNewerSchema);
+      lookup.is_newer_schema = true;
       break;
     case DecodeOutcome::kForeign:
       count(Counter::kForeign);

@@ -38,6 +38,8 @@ struct Lookup {
   enum class Outcome { kMiss, kHit, kUnavailable };
 
   Outcome outcome = Outcome::kMiss;
+  // A miss whose key holds a value of a newer schema: it stays, do not write over it.
+  bool is_newer_schema = false;
   // Both are set for a hit only; `bytes` is the value as it was stored.
   std::optional<TextEntry> entry;
   std::string bytes;

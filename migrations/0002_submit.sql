@@ -102,6 +102,7 @@ DECLARE
   v_now timestamptz := clock_timestamp();
   v_ids uuid[];
   v_digests bytea[];
+  v_taken text[];        -- keys that were free
   v_task_ids uuid[];     -- by position: the task that stands for the submission
   v_outcomes text[];     -- by position; NULL means: to be created
   v_item record;
@@ -116,9 +117,9 @@ BEGIN
     RAISE EXCEPTION 'kinds and payloads differ in length' USING ERRCODE = 'HS001';
   END IF;
   SELECT min(u.n) INTO v_bad
-  FROM unnest(p_kinds, p_payloads, p_keys, p_subject_ids, p_subject_versions, p_classes,
+  FROM unnest(p_kinds, p_payloads, p_ids, p_keys, p_subject_ids, p_subject_versions, p_classes,
               p_fairness_buckets, p_run_after_ms, p_decide_within_ms) WITH ORDINALITY
-    AS u(kind, payload, key, subject_id, subject_version, class, bucket, run_after, decide, n)
+    AS u(kind, payload, id, key, subject_id, subject_version, class, bucket, run_after, decide, n)
   WHERE u.n > v_count OR u.kind IS NULL OR u.kind !~ '^[a-z][a-z_]{0,31}$'
      OR u.payload IS NULL OR octet_length(u.payload) > c_payload_bytes_max
      OR octet_length(u.key) NOT BETWEEN 1 AND 200
@@ -144,17 +145,22 @@ BEGIN
     FROM unnest(p_kinds, p_payloads) WITH ORDINALITY AS u(kind, payload, n);
 
     -- The key is taken first; whoever loses the race waits here and then sees the winner's row.
-    INSERT INTO submissions (caller, key, task_id, digest, submitted_at)
-    SELECT DISTINCT ON (u.key) v_caller, u.key, u.id, u.digest, v_now
-    FROM unnest(p_keys, v_ids, v_digests) WITH ORDINALITY AS u(key, id, digest, n)
-    WHERE u.key IS NOT NULL ORDER BY u.key, u.n
-    ON CONFLICT (caller, key) DO NOTHING;
+    WITH taken AS (
+      INSERT INTO submissions (caller, key, task_id, digest, submitted_at)
+      SELECT DISTINCT ON (u.key) v_caller, u.key, u.id, u.digest, v_now
+      FROM unnest(p_keys, v_ids, v_digests) WITH ORDINALITY AS u(key, id, digest, n)
+      WHERE u.key IS NOT NULL ORDER BY u.key, u.n
+      ON CONFLICT (caller, key) DO NOTHING RETURNING key)
+    SELECT array_agg(key) INTO v_taken FROM taken;
+    -- Of the tasks under a key that was free, the first of this call has it.
     FOR v_item IN
       SELECT u.n, s.task_id, s.digest = u.digest AS is_equal
-      FROM unnest(p_keys, v_ids, v_digests) WITH ORDINALITY AS u(key, id, digest, n)
+      FROM (SELECT k.*, row_number() OVER (PARTITION BY k.key ORDER BY k.n) AS place
+            FROM unnest(p_keys, v_ids, v_digests) WITH ORDINALITY AS k(key, id, digest, n)
+            WHERE k.key IS NOT NULL) u
       CROSS JOIN LATERAL (SELECT x.task_id, x.digest FROM submissions x
                           WHERE x.caller = v_caller AND x.key = u.key LIMIT 1) s
-      WHERE s.task_id <> u.id
+      WHERE u.place > 1 OR u.key <> ALL (coalesce(v_taken, '{}'))
     LOOP
       v_task_ids[v_item.n] := v_item.task_id;
       v_outcomes[v_item.n] := CASE WHEN v_item.is_equal THEN 'duplicate' ELSE 'conflict' END;
@@ -187,10 +193,12 @@ BEGIN
         v_task_ids[v_item.n] := v_head.task_id;
         v_outcomes[v_item.n] := CASE WHEN v_head.digest = v_item.digest THEN 'duplicate'
                                      ELSE 'conflict' END;
-        -- A key taken above for a task that will not exist stands for the subject's task from now
-        -- on.
+        -- The key taken above stands for the subject's task from now on; one of a refused payload
+        -- stands for nothing.
         UPDATE submissions s SET task_id = v_head.task_id WHERE s.caller = v_caller
-          AND s.key = p_keys[v_item.n] AND s.task_id = v_item.id;
+          AND s.key = p_keys[v_item.n] AND v_head.digest = v_item.digest;
+        DELETE FROM submissions s WHERE s.caller = v_caller
+          AND s.key = p_keys[v_item.n] AND v_head.digest <> v_item.digest;
       END IF;
     END LOOP;
 

@@ -50,7 +50,8 @@ BEGIN
                  p_worker);
   EXECUTE format('GRANT INSERT ON message_safety.payloads, message_safety.completion_log TO %I',
                  p_worker);
-  EXECUTE format('GRANT SELECT ON message_safety.callers TO %I', p_worker);
+  EXECUTE format('GRANT SELECT ON message_safety.callers, message_safety.results_default TO %I',
+                 p_worker);
   EXECUTE format('GRANT EXECUTE ON FUNCTION message_safety.maintain_partitions(integer) TO %I',
                  p_worker);
 
@@ -59,7 +60,7 @@ BEGIN
                                 smallint[], bigint[], bigint[]),
     message_safety.cancel_task(uuid), message_safety.uuid_v7() TO %I', p_api);
   EXECUTE format('GRANT SELECT ON message_safety.results, message_safety.verdicts,
-                  message_safety.callers TO %I', p_api);
+                  message_safety.callers, message_safety.results_default TO %I', p_api);
   FOREACH v_role IN ARRAY ARRAY[p_api, p_readonly] LOOP
     -- Everything of a live task but its payload.
     EXECUTE format('GRANT SELECT (id, generation, run_at, decide_by, lease_until, submitted_at,
@@ -67,8 +68,8 @@ BEGIN
                     state, attempt, class, lane, parked, kind, last_failure)
                     ON message_safety.safety_tasks TO %I', v_role);
   END LOOP;
-  EXECUTE format('GRANT SELECT ON message_safety.results, message_safety.callers TO %I',
-                 p_readonly);
+  EXECUTE format('GRANT SELECT ON message_safety.results, message_safety.results_default,
+                  message_safety.callers TO %I', p_readonly);
   IF v_is_superuser THEN
     EXECUTE format('GRANT pg_read_all_stats TO %I', p_readonly);
     EXECUTE format('ALTER DATABASE %I SET log_parameter_max_length = 0', current_database());

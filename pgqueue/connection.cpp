@@ -55,14 +55,6 @@ std::string first_line(const char* message) {
   return text;
 }
 
-// libpq's complaint about a string that it cannot parse quotes the string, password included.
-bool is_well_formed(const std::string& conninfo) {
-  PQconninfoOption* options = PQconninfoParse(conninfo.c_str(), nullptr);
-  if (options == nullptr) return false;
-  PQconninfoFree(options);
-  return true;
-}
-
 }  // namespace
 
 void Connection::Close::operator()(pg_conn* connection) const noexcept { PQfinish(connection); }
@@ -74,6 +66,14 @@ Connection::Connection(const std::string& conninfo, Deadline deadline) {
       connection_.get(), [](void*, const PGresult*) {}, nullptr);
   // Pipeline mode is entered per call, so that run_script() can use the simple protocol.
   SAFETY_CHECK(PQsetnonblocking(connection_.get(), 1) == 0);
+}
+
+// libpq's complaint about a string that it cannot parse quotes the string, password included.
+bool Connection::is_well_formed(const std::string& conninfo) {
+  PQconninfoOption* options = PQconninfoParse(conninfo.c_str(), nullptr);
+  if (options == nullptr) return false;
+  PQconninfoFree(options);
+  return true;
 }
 
 void Connection::connect(const std::string& conninfo, Deadline deadline) {

@@ -42,6 +42,9 @@ class Connection {
   // migrations. Errors carry the server's message.
   void run_script(const std::string& sql, Deadline deadline);
 
+  // Whether libpq can read the connection string; never quotes it.
+  static bool is_well_formed(const std::string& conninfo);
+
   bool is_usable() const;
   // True when the server closed the connection while it was idle, or sent something unasked.
   bool has_died_idle() const;

@@ -11,6 +11,9 @@ using safety::MutexLock;
 
 Pool::Pool(PoolOptions options) : options_(std::move(options)) {
   SAFETY_CHECK(options_.connections_max > 0);
+  if (!Connection::is_well_formed(options_.conninfo)) {
+    throw Error("the database's connection string is malformed", "", {});
+  }
 }
 
 void Pool::wait_for_slot(Deadline deadline) {

@@ -1,14 +1,14 @@
 // Pool: a bounded set of connections, one thread a connection for one piece of work.
 //
 // Threads:   safe to share.
-// Owns:      idle connections; a Lease owns its connection until it dies and gives it back if still
-// usable. Blocks:    acquire() up to its deadline: for a free slot, for the back-off after a failed
-// connect, and for
-//            the connect itself.
-// Fails:     throws Error (retryable) when no connection could be had in time.
+// Owns:      idle connections; a Lease owns its connection until it dies and gives it back if
+//            still usable.
+// Blocks:    acquire() up to its deadline: for a free slot, for the back-off after a failed
+//            connect, and for the connect itself.
+// Fails:     the constructor throws Error for a malformed connection string; acquire() throws Error
+//            (retryable) when no connection could be had in time.
 // Limits:    `connections_max` at once; after a failed connect all callers share one back-off with
-// jitter, so a
-//            dead server is not stormed.
+//            jitter, so a dead server is not stormed.
 #pragma once
 
 #include <chrono>

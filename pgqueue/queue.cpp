@@ -130,7 +130,9 @@ std::vector<Param> cursor_params(const IndexCursor& cursor) {
 Queue::Queue(Pool& pool, QueueOptions options)
     : pool_(pool),
       options_(std::move(options)),
-      complete_sql_(sql::complete(options_.completion_log, options_.payload_retention)) {}
+      complete_sql_(sql::complete(options_.completion_log, options_.payload_retention)),
+      expire_sql_(sql::expire(options_.payload_retention)),
+      dead_letter_sql_(sql::dead_letter(options_.payload_retention)) {}
 
 Rows Queue::run(Statement statement, Deadline deadline, Durability durability) {
   const Pool::Lease connection = pool_.acquire(deadline);
@@ -159,7 +161,7 @@ std::vector<ClaimedTask> Queue::claim(IndexCursor& cursor, std::size_t batch_max
   const Uuid token = Uuid::random();
   std::vector<Param> params = {Param::int8(static_cast<std::int64_t>(batch_max))};
   for (Param& param : cursor_params(cursor)) params.push_back(std::move(param));
-  params.push_back(Param::int4(options_.attempts_max));
+  params.push_back(Param::int4(options_.retry.attempts_max));
   params.push_back(Param::uuid(token));
   params.push_back(Param::uuid(holder));
   params.push_back(Param::int8(options_.lease_duration.count()));
@@ -223,6 +225,8 @@ std::vector<HeartbeatOutcome> Queue::heartbeat(std::span<const Lease> leases, De
         outcomes[i] = HeartbeatOutcome::kCancelled;
         break;
       case LeaseStatus::kDone:
+        outcomes[i] = HeartbeatOutcome::kDone;
+        break;
       case LeaseStatus::kLost:
         outcomes[i] = HeartbeatOutcome::kLost;
         break;
@@ -336,6 +340,53 @@ std::vector<GiveBackOutcome> Queue::give_back(std::span<const GiveBack> items, D
   return outcomes;
 }
 
+std::vector<GiveBackOutcome> Queue::release(std::span<const Lease> leases, Deadline deadline) {
+  std::vector<GiveBack> items;
+  items.reserve(leases.size());
+  for (const Lease& lease : leases) {
+    items.push_back({.lease = lease, .failure = std::string(to_string(FailureClass::kShutdown))});
+  }
+  return give_back(items, deadline);
+}
+
+std::vector<FailOutcome> Queue::fail(std::span<const Failure> failures, Deadline deadline) {
+  std::vector<FailOutcome> outcomes(failures.size(), FailOutcome::kLeaseLost);
+  std::vector<GiveBack> retries;
+  std::vector<Completion> dead;
+  std::vector<std::size_t> retry_index;
+  std::vector<std::size_t> dead_index;
+  for (std::size_t i = 0; i < failures.size(); ++i) {
+    const Failure& failure = failures[i];
+    const auto decision =
+        options_.retry.decide(failure.failure_class, failure.attempt, safety::jitter_random());
+    if (decision.is_dead) {
+      dead.push_back({failure.lease, FinalState::kDead,
+                      Outcome{.decision = "indeterminate",
+                              .disposition = options_.disposition,
+                              .reason = failure.reason}});
+      dead_index.push_back(i);
+    } else {
+      retries.push_back({failure.lease, decision.delay, decision.is_charged, failure.reason});
+      retry_index.push_back(i);
+    }
+  }
+  const auto given_back = give_back(retries, deadline);
+  for (std::size_t i = 0; i < given_back.size(); ++i) {
+    outcomes[retry_index[i]] = given_back[i] == GiveBackOutcome::kGivenBack ? FailOutcome::kRetried
+                               : given_back[i] == GiveBackOutcome::kBusy    ? FailOutcome::kBusy
+                                                                         : FailOutcome::kLeaseLost;
+  }
+  const auto completed = complete(dead, nullptr, deadline);
+  for (std::size_t i = 0; i < completed.size(); ++i) {
+    const bool is_over = completed[i] == CompletionOutcome::kCompleted ||
+                         completed[i] == CompletionOutcome::kAlreadyDone;
+    outcomes[dead_index[i]] = is_over                                    ? FailOutcome::kDead
+                              : completed[i] == CompletionOutcome::kBusy ? FailOutcome::kBusy
+                                                                         : FailOutcome::kLeaseLost;
+  }
+  return outcomes;
+}
+
 MaintenancePage Queue::page(Statement statement, Deadline deadline) {
   const Rows rows = run(std::move(statement), deadline, Durability::kDurable);
   MaintenancePage page{rows.int8(0, 0), rows.int8(0, 1), {}};
@@ -353,15 +404,15 @@ MaintenancePage Queue::expire(const IndexCursor& from, std::int32_t rows, Deadli
   std::vector<Param> params = cursor_params(from);
   params.push_back(Param::int8(rows));
   params.push_back(Param::text(options_.disposition));
-  return page({"expire", sql::kExpire, std::move(params)}, deadline);
+  return page({"expire", expire_sql_, std::move(params)}, deadline);
 }
 
 MaintenancePage Queue::dead_letter(const IndexCursor& from, std::int32_t rows, Deadline deadline) {
   std::vector<Param> params = cursor_params(from);
   params.push_back(Param::int8(rows));
   params.push_back(Param::text(options_.disposition));
-  params.push_back(Param::int4(options_.attempts_max));
-  return page({"dead-letter", sql::kDeadLetter, std::move(params)}, deadline);
+  params.push_back(Param::int4(options_.retry.attempts_max));
+  return page({"dead-letter", dead_letter_sql_, std::move(params)}, deadline);
 }
 
 std::size_t Queue::unpark(std::int32_t rows, Deadline deadline) {

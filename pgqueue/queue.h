@@ -26,7 +26,7 @@ namespace han::pgqueue {
 
 struct QueueOptions {
   std::chrono::milliseconds lease_duration{30'000};
-  std::int32_t attempts_max = 5;
+  RetryPolicy retry;
   // What a task ends with that ran out of time or attempts: "hold" or "block".
   std::string disposition = "hold";
   sql::CompletionLog completion_log = sql::CompletionLog::kOff;
@@ -78,6 +78,11 @@ class Queue {
   // halves are tried apart, so that one bad row fails alone (kRejected).
   std::vector<CompletionOutcome> complete(std::span<const Completion> completions,
                                           const CompletionHook& hook, Deadline deadline);
+  // Retries or ends each failed attempt as the retry policy says; an attempt that was not the
+  // task's fault is given back uncharged.
+  std::vector<FailOutcome> fail(std::span<const Failure> failures, Deadline deadline);
+  // Puts tasks back as they were claimed: at once, uncharged.
+  std::vector<GiveBackOutcome> release(std::span<const Lease> leases, Deadline deadline);
   std::vector<GiveBackOutcome> give_back(std::span<const GiveBack> items, Deadline deadline);
 
   // Maintenance of one page of at most `rows` behind `from`; every statement re-checks what it
@@ -106,6 +111,8 @@ class Queue {
   Pool& pool_;
   const QueueOptions options_;
   const std::string complete_sql_;
+  const std::string expire_sql_;
+  const std::string dead_letter_sql_;
 };
 
 }  // namespace han::pgqueue

@@ -27,7 +27,10 @@ const std::string_view kRollback = "ROLLBACK";
 // looked up by LATERAL subqueries, which leave only one order; and what is left to join is two
 // lists in memory, by hash, because a nested loop of two batches costs their product. Locks: none.
 const std::string_view kSettings = R"sql(
-SELECT set_config('statement_timeout', $1, true), set_config('synchronous_commit', $2, true),
+SELECT set_config('statement_timeout', $1, true), set_config('synchronous_commit',
+         CASE WHEN $2 = 'off' THEN 'off'
+              WHEN current_setting('synchronous_commit') IN ('off', 'local') THEN 'on'
+              ELSE current_setting('synchronous_commit') END, true),
        set_config('idle_in_transaction_session_timeout', '60s', true),
        set_config('enable_seqscan', 'off', true), set_config('enable_bitmapscan', 'off', true),
        set_config('enable_mergejoin', 'off', true), set_config('enable_nestloop', 'off', true),
@@ -146,31 +149,6 @@ changed AS (
   WHERE t.ctid = ANY (ARRAY(SELECT tid FROM expired)) RETURNING t.id)
 )sql" PAGE_ANSWER("changed");
 
-// Ends a page's tasks of one kind with a state, an indeterminate decision and $5, the disposition.
-#define END_PAGE(condition, state, reason)                                                  \
-  PAGE ", ending AS MATERIALIZED (SELECT t.ctid AS tid FROM message_safety.safety_tasks t " \
-       "WHERE t.ctid = ANY (ARRAY(SELECT tid FROM page t WHERE " condition                  \
-       ")) "                                                                                \
-       "AND " condition                                                                     \
-       " FOR UPDATE SKIP LOCKED), "                                                         \
-       "gone AS (DELETE FROM message_safety.safety_tasks t "                                \
-       "WHERE t.ctid = ANY (ARRAY(SELECT tid FROM ending)) RETURNING t.*), "                \
-       "changed AS (INSERT INTO message_safety.results (task_id, generation, finished_at, " \
-       "state, decision, disposition, reason, " TASK_COLUMNS                                \
-       ") "                                                                                 \
-       "SELECT t.id, " NEXT_GENERATION ", clock_timestamp(), '" state                       \
-       "', 'indeterminate', "                                                               \
-       "$5, '" reason "', " TASK_COLUMNS " FROM gone t RETURNING task_id)" PAGE_ANSWER("changed")
-
-// Finishes tasks whose decide_by has passed, leased ones too: their holder finds the lease lost.
-// Locks: those rows, SKIP LOCKED, re-checked. Index: safety_tasks_claim.
-const std::string_view kExpire = END_PAGE("t.decide_by <= clock_timestamp()", "expired", "expired");
-
-// Finishes queued tasks that have used up their attempts ($6).
-// Locks: those rows, SKIP LOCKED, re-checked. Index: safety_tasks_claim.
-const std::string_view kDeadLetter =
-    END_PAGE("t.lease_token IS NULL AND t.attempt >= $6", "dead", "attempts_exhausted");
-
 // Lets up to $1 parked tasks whose time has come be claimed.
 // Locks: those rows, SKIP LOCKED. Index: safety_tasks_parked.
 const std::string_view kUnpark = R"sql(
@@ -222,7 +200,7 @@ SELECT r.task_id, r.state::text, r.kind, r.attempt,
        (extract(epoch FROM r.submitted_at) * 1000)::bigint, r.decision, r.reason
 FROM message_safety.results r
 WHERE r.state::text = $1 AND r.finished_at > statement_timestamp() - $3 * interval '1 day'
-LIMIT $2
+ORDER BY r.finished_at DESC LIMIT $2
 )sql";
 
 // Figures without a full scan: exact up to $1 rows of each sort, else the bound and "more".
@@ -231,7 +209,7 @@ const std::string_view kStats = R"sql(
 SELECT
   (SELECT count(*) FROM (SELECT FROM message_safety.safety_tasks WHERE NOT parked LIMIT $1) x),
   (SELECT count(*) FROM (SELECT FROM message_safety.safety_tasks
-                         WHERE NOT parked AND lease_token IS NOT NULL LIMIT $1) x),
+                         WHERE NOT parked AND state = 'leased' LIMIT $1) x),
   (SELECT count(*) FROM (SELECT FROM message_safety.safety_tasks WHERE parked LIMIT $1) x),
   (SELECT (extract(epoch FROM clock_timestamp() - submitted_at) * 1000)::bigint
    FROM message_safety.safety_tasks ORDER BY id LIMIT 1),
@@ -267,6 +245,12 @@ CROSS JOIN LATERAL (
   ORDER BY x.decided_at DESC LIMIT 1) v
 )sql";
 
+// Keeps the payloads of the rows of `gone`.
+constexpr std::string_view kKeepPayloads = R"sql(, kept AS (
+  INSERT INTO message_safety.payloads (task_id, finished_at, kind, payload)
+  SELECT id, clock_timestamp(), kind, payload FROM gone)
+)sql";
+
 // Finishes leased tasks: the guard, the delete and the result are one statement, so I2 and I3 are
 // checked under the row locks. A row that another transaction has locked is skipped, not waited
 // for. Locks: the rows, in id order, SKIP LOCKED. Index: primary key, twice. Returns the ids
@@ -296,12 +280,7 @@ deleted AS (
   SELECT id, generation, row_generation, holder, clock_timestamp() FROM gone)
 )sql";
   }
-  if (retention == PayloadRetention::kKeep) {
-    statement += R"sql(, kept AS (
-  INSERT INTO message_safety.payloads (task_id, finished_at, kind, payload)
-  SELECT id, clock_timestamp(), kind, payload FROM gone)
-)sql";
-  }
+  if (retention == PayloadRetention::kKeep) statement += kKeepPayloads;
   statement += R"sql(
 INSERT INTO message_safety.results (
   task_id, lease_token, generation, finished_at, state, decision, disposition, reason, rules,
@@ -314,6 +293,47 @@ SELECT id, token, generation, clock_timestamp(),
 FROM gone RETURNING task_id
 )sql";
   return statement;
+}
+
+namespace {
+
+// Ends a page's tasks that meet `condition`, with an indeterminate decision and $5, the disposition.
+// Locks: those rows, SKIP LOCKED, the condition re-checked. Index: safety_tasks_claim.
+std::string end_page(const std::string& condition, const std::string& state,
+                     const std::string& reason, PayloadRetention retention) {
+  std::string statement = PAGE R"sql(,
+ending AS MATERIALIZED (
+  SELECT t.ctid AS tid FROM message_safety.safety_tasks t
+  WHERE t.ctid = ANY (ARRAY(SELECT tid FROM page t WHERE )sql" +
+                          condition + R"sql())
+    AND )sql" + condition +
+                          R"sql( FOR UPDATE SKIP LOCKED),
+gone AS (
+  DELETE FROM message_safety.safety_tasks t WHERE t.ctid = ANY (ARRAY(SELECT tid FROM ending))
+  RETURNING t.*)
+)sql";
+  if (retention == PayloadRetention::kKeep) statement += kKeepPayloads;
+  statement += R"sql(,
+changed AS (
+  INSERT INTO message_safety.results (task_id, generation, finished_at, state, decision,
+                                      disposition, reason, )sql" TASK_COLUMNS R"sql()
+  SELECT t.id, )sql" NEXT_GENERATION R"sql(, clock_timestamp(), ')sql" +
+               state + "', 'indeterminate', $5, '" + reason +
+               "', " TASK_COLUMNS " FROM gone t RETURNING task_id)" PAGE_ANSWER("changed");
+  return statement;
+}
+
+}  // namespace
+
+// Finishes tasks whose decide_by has passed, leased ones too: their holder finds the lease lost.
+std::string expire(PayloadRetention retention) {
+  return end_page("t.decide_by <= clock_timestamp()", "expired", "expired", retention);
+}
+
+// Finishes queued tasks that have used up their attempts ($6).
+std::string dead_letter(PayloadRetention retention) {
+  return end_page("t.lease_token IS NULL AND t.attempt >= $6", "dead", "attempts_exhausted",
+                  retention);
 }
 
 }  // namespace han::pgqueue::sql

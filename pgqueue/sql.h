@@ -1,7 +1,7 @@
 // Every statement of the product, in one place.
 //
 // Each is commented with its locks and the index that it must use; plans are checked by
-// tests/pgqueue/sql_plan_pgtest.cpp. Ranges are read against statement_timestamp() (an index can
+// tests/pgqueue/sql_pgtest.cpp. Ranges are read against statement_timestamp() (an index can
 // use it), guards against clock_timestamp() (a statement that waited must not trust its start).
 //
 // Threads: constants. Owns: static storage; views never dangle.
@@ -24,8 +24,6 @@ extern const std::string_view kHeartbeat;
 extern const std::string_view kLeaseStatus;
 extern const std::string_view kGiveBack;
 extern const std::string_view kRescue;
-extern const std::string_view kExpire;
-extern const std::string_view kDeadLetter;
 extern const std::string_view kUnpark;
 extern const std::string_view kMaintainPartitions;
 
@@ -40,7 +38,9 @@ extern const std::string_view kFindVerdicts;
 enum class CompletionLog { kOff, kOn };
 enum class PayloadRetention { kErase, kKeep };
 
-// The completion statement with the parts that the options ask for.
+// Statements that end tasks, with the parts that the options ask for.
 std::string complete(CompletionLog log, PayloadRetention retention);
+std::string expire(PayloadRetention retention);
+std::string dead_letter(PayloadRetention retention);
 
 }  // namespace han::pgqueue::sql

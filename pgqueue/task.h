@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "pgqueue/retry_policy.h"
 #include "safety/base/bytes.h"
 #include "safety/base/deadline.h"
 #include "safety/base/uuid.h"
@@ -22,7 +23,9 @@ using safety::Uuid;
 struct NewTask {
   std::string kind;
   std::string payload;
-  std::optional<Uuid> id;  // a new version-7 id when absent
+  // A new version-7 id when absent; a given one must never have been used before. To submit the same task
+  // again use the idempotency key.
+  std::optional<Uuid> id;
   std::optional<std::string> idempotency_key;
   std::optional<std::string> subject_id;  // together with subject_version
   std::optional<std::int64_t> subject_version;
@@ -76,6 +79,7 @@ enum class HeartbeatOutcome {
   kExpired,    // lease_until has passed: not renewed, but a completion still counts until someone
                // rescues it
   kCancelled,  // cancelled or superseded: stop working on it
+  kDone,       // this very lease has completed it meanwhile: there is nothing to renew
   kLost,       // rescued, re-claimed or finished by another
 };
 
@@ -119,5 +123,20 @@ struct GiveBack {
 };
 
 enum class GiveBackOutcome { kGivenBack, kBusy, kLeaseLost };
+
+// An attempt that failed; `attempt` is the number that the claim returned.
+struct Failure {
+  Lease lease;
+  std::int32_t attempt = 0;
+  FailureClass failure_class = FailureClass::kTransient;
+  std::string reason;  // a word of our own code
+};
+
+enum class FailOutcome {
+  kRetried,  // back in the queue, after its delay
+  kDead,     // a dead letter: indeterminate, with the reason and the disposition of the options
+  kBusy,
+  kLeaseLost,
+};
 
 }  // namespace han::pgqueue

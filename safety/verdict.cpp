@@ -7,8 +7,8 @@
 namespace han::safety {
 namespace {
 
-constexpr std::array<std::string_view, 4> kDecisions = {"allow", "monitor", "block",
-                                                        "indeterminate"};
+constexpr std::array<std::string_view, 4> kDecisions = {"indeterminate", "allow", "monitor",
+                                                        "block"};
 constexpr std::array<std::string_view, 2> kDispositions = {"hold", "block"};
 constexpr std::array<std::string_view, 4> kLayers = {"local", "redis", "postgres", "computed"};
 

@@ -15,7 +15,8 @@
 
 namespace han::safety {
 
-enum class Decision : std::uint8_t { kAllow, kMonitor, kBlock, kIndeterminate };
+// The first is what a Decision is that nobody has set.
+enum class Decision : std::uint8_t { kIndeterminate, kAllow, kMonitor, kBlock };
 
 // What happens to an indeterminate subject. Allowing it is not representable.
 enum class Disposition : std::uint8_t { kHold, kBlock };

@@ -5,7 +5,6 @@
 #include <unordered_map>
 
 #include "pgqueue/error.h"
-#include "safety/base/backoff.h"
 #include "safety/policy.h"
 #include "safety/text/utf8.h"
 
@@ -34,7 +33,7 @@ struct BatchJudge::Work {
   std::vector<FinishedTask> finished;
   // For each of `finished`, the subject whose evidence it committed; SIZE_MAX: none.
   std::vector<std::size_t> subject_of;
-  std::vector<pgqueue::GiveBack> to_retry;
+  std::vector<pgqueue::Failure> failures;
 
   void finish(const pgqueue::Lease& lease, pgqueue::FinalState state,
               std::shared_ptr<const SubjectResult> result, std::size_t subject = SIZE_MAX) {
@@ -109,27 +108,22 @@ void BatchJudge::judge(Work& work) {
       continue;
     }
     // The engine failed: worth another attempt, and indeterminate when there are none left.
-    const auto decision =
-        parts_.retry.decide(pgqueue::FailureClass::kTransient, text.task->attempt, jitter_random());
-    if (decision.is_dead) {
-      work.finish(lease, pgqueue::FinalState::kDead, result);
-    } else {
-      work.to_retry.push_back({lease, decision.delay, decision.is_charged, "transient"});
-    }
+    work.failures.push_back({lease, text.task->attempt, pgqueue::FailureClass::kTransient,
+                             work.subjects[text.subject].found->evidence.failure});
   }
 }
 
-void BatchJudge::retry(Work& work) {
-  if (work.to_retry.empty()) return;
+void BatchJudge::fail(const Work& work) {
+  if (work.failures.empty()) return;
   try {
-    parts_.queue.give_back(work.to_retry, Deadline::after(parts_.database_timeout));
-    parts_.metrics.count("tasks_retried_total", "transient",
-                         static_cast<double>(work.to_retry.size()));
+    parts_.queue.fail(work.failures, Deadline::after(parts_.database_timeout));
+    parts_.metrics.count("attempts_failed_total", "engine",
+                         static_cast<double>(work.failures.size()));
   } catch (const pgqueue::Error&) {
-    parts_.metrics.count("database_errors_total", "give-back");
+    parts_.metrics.count("database_errors_total", "fail");
   }
-  // Given back, or left to rescue: either way no longer ours to renew.
-  for (const pgqueue::GiveBack& item : work.to_retry) parts_.leases.remove(item.lease.task_id);
+  // Settled, or left to rescue: either way no longer ours to renew.
+  for (const pgqueue::Failure& item : work.failures) parts_.leases.remove(item.lease.task_id);
 }
 
 void BatchJudge::count(const FinishedTask& task) {
@@ -150,7 +144,7 @@ void BatchJudge::process(const BatchQueue::Batch& batch) {
   sort_out(batch, work);
   parts_.lookup.find(work.subjects, scratch_);
   judge(work);
-  retry(work);
+  fail(work);
   std::vector<TextSubject*> committed_subjects;
   for (const std::size_t index : parts_.committer.commit(work.finished)) {
     count(work.finished[index]);

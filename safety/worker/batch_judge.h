@@ -16,7 +16,6 @@
 #include <vector>
 
 #include "pgqueue/queue.h"
-#include "pgqueue/retry_policy.h"
 #include "safety/config.h"
 #include "safety/telemetry/metrics.h"
 #include "safety/text/text_engine.h"
@@ -38,7 +37,6 @@ struct JudgeParts {
   Committer& committer;
   LeaseTable& leases;
   Metrics& metrics;
-  pgqueue::RetryPolicy retry;
   std::chrono::milliseconds database_timeout;
 };
 
@@ -53,7 +51,7 @@ class BatchJudge {
 
   void sort_out(const BatchQueue::Batch& batch, Work& work);
   void judge(Work& work);
-  void retry(Work& work);
+  void fail(const Work& work);
   void count(const FinishedTask& task);
 
   const JudgeParts parts_;

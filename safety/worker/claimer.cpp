@@ -28,7 +28,8 @@ Claimer::Claimer(pgqueue::Queue& queue, BatchQueue& batches, LeaseTable& leases,
       wake_(wake),
       metrics_(metrics),
       options_(std::move(options)),
-      reach_(end_of_index()) {}
+      reach_(end_of_index()),
+      last_(end_of_index()) {}
 
 void Claimer::start() {
   thread_ = std::jthread([this](const std::stop_token& stop) { run(stop); });
@@ -42,14 +43,16 @@ void Claimer::stop() {
 pgqueue::IndexCursor Claimer::take_reach() {
   MutexLock lock(mutex_);
   const pgqueue::IndexCursor reach = reach_;
-  reach_ = {};
+  // While the claimer waits, what it claimed last may still have to be rescued.
+  reach_ = last_;
   return reach;
 }
 
 void Claimer::note_reach() {
   const bool is_at_start = cursor_ == pgqueue::IndexCursor{};
   MutexLock lock(mutex_);
-  reach_ = std::max(reach_, is_at_start ? end_of_index() : cursor_);
+  last_ = is_at_start ? end_of_index() : cursor_;
+  reach_ = std::max(reach_, last_);
 }
 
 std::size_t Claimer::claim_once() {

@@ -40,7 +40,7 @@ class Claimer {
   void start();
   void stop();
 
-  // The furthest position of the cursor since the last call; rescue need not look beyond it. The
+  // The furthest position of the cursor since the call before; rescue need not look beyond it. The
   // greatest possible position when the end was reached.
   pgqueue::IndexCursor take_reach();
 
@@ -60,6 +60,8 @@ class Claimer {
   pgqueue::IndexCursor cursor_;
   Mutex mutex_;
   pgqueue::IndexCursor reach_ GUARDED_BY(mutex_);
+  // Where the cursor stood after the last claim.
+  pgqueue::IndexCursor last_ GUARDED_BY(mutex_);
   std::jthread thread_;
 };
 

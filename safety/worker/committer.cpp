@@ -47,12 +47,14 @@ std::vector<pgqueue::CompletionOutcome> Committer::complete(
       Deadline::after(timeout_));
 }
 
+bool Committer::is_out_of_time() {
+  MutexLock lock(mutex_);
+  return is_stopping_ && stop_deadline_.has_passed();
+}
+
 // While a lease of the batch stands by our clock, the work is worth keeping.
 bool Committer::may_retry(const std::vector<FinishedTask>& tasks) {
-  {
-    MutexLock lock(mutex_);
-    if (is_stopping_ && stop_deadline_.has_passed()) return false;
-  }
+  if (is_out_of_time()) return false;
   const auto now = system_clock().now();
   return std::any_of(tasks.begin(), tasks.end(), [&](const FinishedTask& task) {
     return leases_.stands(task.lease.task_id) && !leases_.has_expired(task.lease.task_id, now);
@@ -157,7 +159,10 @@ void Committer::run(const std::stop_token& stop) {
       waiting.swap(deferred_);
     }
     // Each alone: one locked row must not hold back another. A row still locked is deferred again.
-    for (const FinishedTask& task : waiting) commit({task});
+    for (const FinishedTask& task : waiting) {
+      if (is_out_of_time()) return;
+      commit({task});
+    }
     MutexLock lock(mutex_);
     changed_.wait_until(lock, stop, Deadline::after(kLockedRowPause).at(), [] { return false; });
   }

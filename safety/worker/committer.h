@@ -41,6 +41,7 @@ class Committer {
 
  private:
   std::vector<pgqueue::CompletionOutcome> complete(const std::vector<FinishedTask>& tasks);
+  bool is_out_of_time();
   bool may_retry(const std::vector<FinishedTask>& tasks);
   void pause(std::uint32_t failures);
   bool settle(const FinishedTask& task, pgqueue::CompletionOutcome outcome);

@@ -50,6 +50,7 @@ bool Heartbeat::beat() {
             break;
           case pgqueue::HeartbeatOutcome::kBusy:
           case pgqueue::HeartbeatOutcome::kExpired:
+          case pgqueue::HeartbeatOutcome::kDone:
             break;
           case pgqueue::HeartbeatOutcome::kCancelled:
             leases_.mark_lost(part[i].task_id);

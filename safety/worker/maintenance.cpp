@@ -33,7 +33,7 @@ void Maintenance::stop() {
 void Maintenance::run(const std::stop_token& stop) {
   while (!stop.stop_requested()) {
     try {
-      round();
+      round(stop);
     } catch (const pgqueue::Error& error) {
       metrics_.count("database_errors_total", "maintenance");
       failure_log_(error.what());
@@ -45,11 +45,11 @@ void Maintenance::run(const std::stop_token& stop) {
   }
 }
 
-std::int64_t Maintenance::rescue() {
+std::int64_t Maintenance::rescue(const std::stop_token& stop) {
   // A new pass covers what has been claimed since the last one began.
   if (rescue_cursor_ == pgqueue::IndexCursor{}) rescue_reach_ = claimer_.take_reach();
   std::int64_t rescued = 0;
-  for (int page_count = 0; page_count < kPagesMax; ++page_count) {
+  for (int page_count = 0; page_count < kPagesMax && !stop.stop_requested(); ++page_count) {
     const auto page = queue_.rescue(rescue_cursor_, kPageRows, Deadline::after(timeout_));
     rescued += page.changed;
     if (page.read < kPageRows || page.end >= rescue_reach_) {
@@ -67,14 +67,15 @@ std::int64_t Maintenance::walk(Page page_of, pgqueue::IndexCursor& cursor) {
   return page.changed;
 }
 
-void Maintenance::round() {
-  const std::int64_t rescued = rescue();
+void Maintenance::round(const std::stop_token& stop) {
+  const std::int64_t rescued = rescue(stop);
   std::int64_t ready = rescued;
-  for (int i = 0; i < kPagesMax; ++i) {
+  for (int i = 0; i < kPagesMax && !stop.stop_requested(); ++i) {
     const std::size_t unparked = queue_.unpark(kUnparkRows, Deadline::after(timeout_));
     ready += static_cast<std::int64_t>(unparked);
     if (unparked < kUnparkRows) break;
   }
+  if (stop.stop_requested()) return;
   const std::int64_t expired = walk(&pgqueue::Queue::expire, expire_cursor_);
   const std::int64_t dead = walk(&pgqueue::Queue::dead_letter, dead_letter_cursor_);
   if (rescued + expired + dead > 0) {

@@ -1,15 +1,15 @@
-// Maintenance: rescue, expiry, dead letters, delayed tasks and partitions, from a thread of its
-// own.
+// Maintenance: rescue, expiry, dead letters, delayed tasks and partitions, from a thread of its own.
 //
-// Every worker runs it; each statement re-checks what it changes under the row's lock, so that is
-// safe and no leader is needed. Rescue reads the claim index up to where this process' claimer has
-// come; expiry and dead letters walk the whole index, some pages a round.
+// Every worker runs it; each statement re-checks what it changes under the row's lock, so that is safe
+// and no leader is needed. Rescue reads the claim index up to where this process' claimer has come;
+// expiry and dead letters walk the whole index, a page a round.
 //
 // Threads:   start() and stop() from one thread.
 // Owns:      its thread; borrows queue and claimer.
-// Blocks:    stop() up to one database deadline.
+// Blocks:    stop() for one statement at most: one database deadline.
 // Fails:     never; a failed round is logged and tried again.
-// Limits:    kPagesMax pages of kPageRows rows a round for each kind of work.
+// Limits:    a round reads at most kPagesMax pages of kPageRows rows for rescue, one page for expiry
+//            and one for dead letters.
 #pragma once
 
 #include <chrono>
@@ -41,8 +41,8 @@ class Maintenance {
   using Page = pgqueue::MaintenancePage (pgqueue::Queue::*)(const pgqueue::IndexCursor&,
                                                             std::int32_t, Deadline);
   void run(const std::stop_token& stop);
-  void round();
-  std::int64_t rescue();
+  void round(const std::stop_token& stop);
+  std::int64_t rescue(const std::stop_token& stop);
   // One page of the walk behind `cursor`, which moves on and starts again at the end.
   std::int64_t walk(Page page, pgqueue::IndexCursor& cursor);
 

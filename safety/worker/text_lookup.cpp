@@ -96,6 +96,8 @@ TextLookup::Missing TextLookup::find_redis(Missing missing) {
       hot_cache_->get_texts(keys, pepper_ids_, Deadline::after(options_.redis_timeout));
   Missing rest;
   for (std::size_t i = 0; i < missing.size(); ++i) {
+    // What a newer process has written under the current key stays.
+    missing[i]->is_in_redis = lookups[i].is_newer_schema;
     for (std::size_t at = i; at < lookups.size() && !missing[i]->found; at += missing.size()) {
       if (!lookups[at].entry) continue;
       missing[i]->found = usable(*lookups[at].entry, missing[i]->hash);

@@ -47,7 +47,7 @@ struct TextSubject {
   Digest hash{};          // under the current pepper
   std::shared_ptr<const CachedText> found;
   Layer layer = Layer::kComputed;
-  bool is_in_redis = false;
+  bool is_in_redis = false;  // nothing is to be written there
 };
 
 struct TextLookupOptions {

@@ -50,7 +50,7 @@ struct HotParts {
 pgqueue::QueueOptions queue_options(const Settings& settings, const Config& config) {
   pgqueue::QueueOptions options;
   options.lease_duration = settings.lease.duration;
-  options.attempts_max = settings.attempts_max;
+  options.retry.attempts_max = settings.attempts_max;
   options.disposition = to_string(config.policy.on_indeterminate);
   options.completion_log = settings.has_completion_log ? pgqueue::sql::CompletionLog::kOn
                                                        : pgqueue::sql::CompletionLog::kOff;
@@ -112,14 +112,12 @@ struct Worker::Parts {
   }
 
   JudgeParts judge_parts() {
-    pgqueue::RetryPolicy retry;
-    retry.attempts_max = settings.attempts_max;
-    return {engine, config,  peppers, settings.text_bytes_max,  queue, lookup, committer,
-            leases, metrics, retry,   settings.database_timeout};
+    return {engine,    config, peppers, settings.text_bytes_max,  queue, lookup,
+            committer, leases, metrics, settings.database_timeout};
   }
 
   void judge_batches(const std::stop_token& stop);
-  void give_back(const std::vector<pgqueue::Lease>& leases_to_return);
+  void release(const std::vector<pgqueue::Lease>& leases_to_return);
   void collect(const Metrics::SetGauge& set);
 
   // Of this start of this process: it names the rows of its leases and nothing depends on it (R6).
@@ -158,22 +156,17 @@ void Worker::Parts::judge_batches(const std::stop_token& stop) {
   }
 }
 
-void Worker::Parts::give_back(const std::vector<pgqueue::Lease>& leases_to_return) {
-  std::vector<pgqueue::GiveBack> items;
-  items.reserve(leases_to_return.size());
-  for (const pgqueue::Lease& lease : leases_to_return) {
-    items.push_back({lease, std::chrono::milliseconds(0), false, "shutdown"});
-  }
-  if (items.empty()) return;
+void Worker::Parts::release(const std::vector<pgqueue::Lease>& leases_to_return) {
+  if (leases_to_return.empty()) return;
   try {
-    for (std::size_t begin = 0; begin < items.size(); begin += pgqueue::Queue::kBatchMax) {
-      const auto part = std::span(items).subspan(
-          begin, std::min(pgqueue::Queue::kBatchMax, items.size() - begin));
-      queue.give_back(part, Deadline::after(settings.database_timeout));
+    const std::span all(leases_to_return);
+    for (std::size_t begin = 0; begin < all.size(); begin += pgqueue::Queue::kBatchMax) {
+      queue.release(all.subspan(begin, std::min(pgqueue::Queue::kBatchMax, all.size() - begin)),
+                    Deadline::after(settings.database_timeout));
     }
-    log(LogLevel::kInfo, "gave back", {{"tasks", static_cast<std::int64_t>(items.size())}});
+    log(LogLevel::kInfo, "released", {{"tasks", static_cast<std::int64_t>(all.size())}});
   } catch (const pgqueue::Error& error) {
-    log(LogLevel::kWarning, "give-back failed", {{"detail", std::string_view(error.what())}});
+    log(LogLevel::kWarning, "release failed", {{"detail", std::string_view(error.what())}});
   }
   for (const pgqueue::Lease& lease : leases_to_return) leases.remove(lease.task_id);
 }
@@ -264,13 +257,13 @@ void Worker::stop() {
   for (const auto& batch : parts.batches.drain()) {
     for (const auto& task : batch) unstarted.push_back(task.lease);
   }
-  parts.give_back(unstarted);
+  parts.release(unstarted);
   parts.maintenance.stop();
   // A commit that is retried ends with the grace.
   parts.committer.stop(grace);
   parts.judges.clear();
   parts.heartbeat.stop();
-  parts.give_back(parts.leases.standing());
+  parts.release(parts.leases.standing());
   if (parts.hot) {
     parts.hot->subscriber.stop();
     parts.hot->pool.stop();

@@ -197,6 +197,12 @@ TEST_F(WorkerProcess, MissingSecretsAreNamedAndGivenOnesAreNotShown) {
   std::tie(code, output) = run(arguments, environment);
   EXPECT_EQ(code, 1);
   EXPECT_EQ(output.find("canarysecret"), std::string::npos) << output;
+  environment = good_environment();
+  environment[0] = "MESSAGE_SAFETY_DATABASE_URL=postgresql://u:canarysecret@[h/d";
+  std::tie(code, output) = run(arguments, environment);
+  EXPECT_EQ(code, 1);
+  EXPECT_NE(output.find("connection string is malformed"), std::string::npos) << output;
+  EXPECT_EQ(output.find("canarysecret"), std::string::npos) << output;
   EXPECT_EQ(run({"--no-such-option"}, good_environment()).first, 2);
   EXPECT_EQ(run({"--help"}, good_environment()).first, 0);
 }

@@ -96,7 +96,7 @@ void provoke_all(const std::string& database, RedisServer& redis, pgqueue::Queue
     }
   }
   pg_execute(database,
-             "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
+             "SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity "
              "WHERE datname = current_database() AND pid <> pg_backend_pid()");
 }
 

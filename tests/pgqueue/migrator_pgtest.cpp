@@ -2,6 +2,7 @@
 
 #include "pgqueue/error.h"
 #include "pgqueue/migrator.h"
+#include "pgqueue/task_query.h"
 #include "tests/pgqueue/queue_fixture.h"
 
 namespace han::tests {
@@ -136,6 +137,15 @@ TEST_F(MigratorTest, AWorkerRoleCanDoTheWorkersWork) {
   EXPECT_EQ(queue.complete({&completion, 1}, nullptr, soon())[0],
             pgqueue::CompletionOutcome::kCompleted);
   EXPECT_FALSE(api.cancel(id, soon()));
+  // All three read the figures and the task, none its payload.
+  execute("CREATE ROLE r2_login LOGIN IN ROLE r2_role");
+  for (const char* user : {"w2_login", "a2_login", "r2_login"}) {
+    pgqueue::Connection connection(as(user), soon());
+    EXPECT_EQ(pgqueue::queue_stats(connection, 10, soon()).ready, 0) << user;
+    EXPECT_EQ(pgqueue::find_task(connection, id, soon())->state, "done") << user;
+    EXPECT_EQ(pgqueue::list_tasks(connection, "done", 10, 1, soon()).size(), 1U) << user;
+    EXPECT_EQ(pgqueue::list_tasks(connection, "queued", 10, 1, soon()).size(), 0U) << user;
+  }
 }
 
 }  // namespace han::tests

@@ -154,7 +154,7 @@ TEST_F(QueueTest, R05_AfterALostConnectionTheTaskIsClaimableAgainWithinTheLease)
                    {&completion, 1},
                    [&](Transaction&, std::span<const std::size_t>) {
                      execute(
-                         "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
+                         "SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity "
                          "WHERE datname = current_database() AND pid <> pg_backend_pid()");
                    },
                    soon()),
@@ -253,12 +253,45 @@ TEST_F(QueueTest, R15_AnyBytesAsFailureTextReachTheRetry) {
 TEST_F(QueueTest, R22_ReleaseRefundsTheAttemptAndGrowsTheGeneration) {
   submit(1);
   const Lease first = claim_one();
-  const GiveBack item{first, 0ms, false, "shutdown"};
-  EXPECT_EQ(queue_->give_back({&item, 1}, soon())[0], GiveBackOutcome::kGivenBack);
+  EXPECT_EQ(queue_->release({&first, 1}, soon())[0], GiveBackOutcome::kGivenBack);
   const auto again = claim(1);
   ASSERT_EQ(again.size(), 1U);
   EXPECT_EQ(again[0].attempt, 1);
   EXPECT_EQ(again[0].lease.generation, first.generation + 2);
+}
+
+TEST_F(QueueTest, AFailedAttemptIsRetriedUntilItIsADeadLetter) {
+  using pgqueue::FailOutcome;
+  open({.retry = {.attempts_max = 2, .backoff = {1ms, 2ms}}});
+  submit(1);
+  const auto fail_once = [&](pgqueue::FailureClass failure_class) {
+    std::vector<ClaimedTask> tasks;
+    while ((tasks = claim(1)).empty()) queue_->unpark(10, soon());
+    const pgqueue::Failure failure{tasks[0].lease, tasks[0].attempt, failure_class, "engine"};
+    return queue_->fail({&failure, 1}, soon())[0];
+  };
+  // Not the task's fault: any number of times.
+  for (int i = 0; i < 4; ++i) {
+    EXPECT_EQ(fail_once(pgqueue::FailureClass::kProviderDown), FailOutcome::kRetried);
+  }
+  EXPECT_EQ(fail_once(pgqueue::FailureClass::kTransient), FailOutcome::kRetried);
+  EXPECT_EQ(fail_once(pgqueue::FailureClass::kTransient), FailOutcome::kDead);
+  EXPECT_EQ(value("SELECT state || ' ' || decision || ' ' || disposition || ' ' || reason "
+                  "FROM message_safety.results"),
+            "dead indeterminate hold engine");
+}
+
+TEST_F(QueueTest, BadInputIsADeadLetterAtOnceAndAStaleFailureChangesNothing) {
+  submit(2);
+  const auto tasks = claim(2);
+  queue_->cancel(tasks[1].lease.task_id, soon());
+  const std::vector<pgqueue::Failure> failures = {
+      {tasks[0].lease, 1, pgqueue::FailureClass::kBadInput, "bad"},
+      {tasks[1].lease, 1, pgqueue::FailureClass::kTransient, "late"}};
+  const auto outcomes = queue_->fail(failures, soon());
+  EXPECT_EQ(outcomes[0], pgqueue::FailOutcome::kDead);
+  EXPECT_EQ(outcomes[1], pgqueue::FailOutcome::kLeaseLost);
+  EXPECT_EQ(value("SELECT count(*) FROM message_safety.safety_tasks"), "0");
 }
 
 TEST_F(QueueTest, ADelayedTaskIsParkedUntilItsTime) {
@@ -289,7 +322,7 @@ TEST_F(QueueTest, R23_LeasesAreJudgedByTheDatabasesClockAlone) {
 }
 
 TEST_F(QueueTest, R28_GenerationAndAttemptNearTheirMaximum) {
-  open({.attempts_max = 2147483647});
+  open({.retry = {.attempts_max = 2147483647}});
   submit(1);
   execute(
       "UPDATE message_safety.safety_tasks SET generation = 9223372036854775805, "
@@ -309,7 +342,7 @@ TEST_F(QueueTest, R30_TerminatedSessionsDoNotFreeTheirTasks) {
   submit(1);
   const Lease lease = claim_one();
   execute(
-      "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
+      "SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity "
       "WHERE datname = current_database() AND pid <> pg_backend_pid()");
   EXPECT_EQ(claim(1).size(), 0U);
   EXPECT_EQ(queue_->rescue({}, 10, soon()).changed, 0);
@@ -386,6 +419,25 @@ TEST_F(QueueTest, OverdueTasksExpireWithTheirDisposition) {
             "expired indeterminate block,expired indeterminate block");
 }
 
+TEST_F(QueueTest, PayloadsOfDeadLettersAndExpiredTasksAreKeptWhereAsked) {
+  open({.payload_retention = pgqueue::sql::PayloadRetention::kKeep});
+  submit(3);
+  execute(
+      "UPDATE message_safety.safety_tasks SET attempt = 5 "
+      "WHERE id = (SELECT id FROM message_safety.safety_tasks ORDER BY id LIMIT 1)");
+  EXPECT_EQ(queue_->dead_letter({}, 10, soon()).changed, 1);
+  execute("UPDATE message_safety.safety_tasks SET decide_by = clock_timestamp()");
+  EXPECT_EQ(queue_->expire({}, 10, soon()).changed, 2);
+  EXPECT_EQ(value("SELECT count(*) FROM message_safety.payloads"), "3");
+}
+
+TEST_F(QueueTest, AHeartbeatOfACompletedTaskIsDoneAndNotLost) {
+  submit(1);
+  const Lease lease = claim_one();
+  complete(lease);
+  EXPECT_EQ(queue_->heartbeat({&lease, 1}, soon())[0], HeartbeatOutcome::kDone);
+}
+
 TEST_F(QueueTest, AClaimTellsThatATaskIsOverdue) {
   submit(1);
   execute("UPDATE message_safety.safety_tasks SET decide_by = clock_timestamp()");
@@ -451,7 +503,7 @@ TEST_F(QueueTest, ManyClaimersNeverShareATask) {
 }
 
 TEST_F(QueueTest, R20_RescuersAndCompletersDoNotDeadlock) {
-  open({.lease_duration = 20ms, .attempts_max = 1000000});
+  open({.lease_duration = 20ms, .retry = {.attempts_max = 1000000}});
   submit(1000);
   std::atomic<int> failures{0};
   std::atomic<int> completed{0};

@@ -164,6 +164,39 @@ TEST_F(SubmitTest, AKeyOfADuplicateVersionStandsForTheSubjectsTask) {
   EXPECT_EQ(submit_one(with_key).task_id, first.task_id);
 }
 
+TEST_F(SubmitTest, AVersionConflictStaysAConflictUnderItsKey) {
+  submit_one(versioned("m1", 1, "text"));
+  NewTask other = versioned("m1", 1, "another text");
+  other.idempotency_key = "k";
+  EXPECT_EQ(submit_one(other).outcome, SubmitOutcome::kConflict);
+  EXPECT_EQ(submit_one(other).outcome, SubmitOutcome::kConflict);
+}
+
+TEST_F(SubmitTest, OneKeyIsOneTaskAlsoWhenTheCallerChoosesTheId) {
+  NewTask task = keyed("k", "payload");
+  task.id = Uuid::v7();
+  EXPECT_EQ(submit_one(task).outcome, SubmitOutcome::kCreated);
+  EXPECT_EQ(submit_one(task).outcome, SubmitOutcome::kDuplicate);
+  complete(claim_one());
+  EXPECT_EQ(submit_one(task).outcome, SubmitOutcome::kDuplicate);
+  task.payload = "other";
+  EXPECT_EQ(submit_one(task).outcome, SubmitOutcome::kConflict);
+  EXPECT_EQ(claim(10).size(), 0U);
+}
+
+TEST_F(SubmitTest, ArraysOfDifferentLengthsAreRefusedBeforeAnyRow) {
+  for (const char* more : {"p_ids => array[message_safety.uuid_v7(), message_safety.uuid_v7()]",
+                           "p_keys => array['a', 'b']", "p_classes => array[1, 1]::smallint[]"}) {
+    try {
+      execute("SELECT message_safety.submit_tasks('safetyctl', array['text'], array['x'::bytea], " +
+              std::string(more) + ")");
+      ADD_FAILURE() << more;
+    } catch (const pgqueue::Error& error) {
+      EXPECT_EQ(error.sqlstate(), "HS001") << more;
+    }
+  }
+}
+
 TEST_F(SubmitTest, VersionsOfOneCallLeaveTheNewestAlive) {
   const std::vector<NewTask> tasks = {versioned("m", 2, "b"), versioned("m", 3, "c"),
                                       versioned("m", 1, "a")};

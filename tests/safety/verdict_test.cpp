@@ -63,5 +63,9 @@ TEST(Verdict, OtherNamesAreRefused) {
   EXPECT_FALSE(safety::parse_layer("disk").has_value());
 }
 
+TEST(Verdict, ADecisionThatNobodySetIsIndeterminate) {
+  EXPECT_EQ(safety::Decision{}, safety::Decision::kIndeterminate);
+}
+
 }  // namespace
 }  // namespace han::tests

@@ -48,8 +48,7 @@ ExitCode show(const TaskOptions& options) {
   auto connection = connect_database(options.database);
   const auto task = pgqueue::find_task(connection, id, statement_deadline());
   if (!task) {
-    throw Failure(ExitCode::kFailure, "no task has this id",
-                  "check the id; results are kept for a limited time");
+    throw Failure(ExitCode::kFailure, "no task has this id", "check the id");
   }
   if (options.json) {
     std::cout << to_line(task_json(*task)) << '\n';

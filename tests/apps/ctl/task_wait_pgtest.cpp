@@ -61,7 +61,7 @@ TEST_F(TaskWaitTest, AServerThatIsAwayForAWhileOnlyDelays) {
   complete(claim_one());
   // The connection in the pool dies behind its back.
   execute(
-      "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
+      "SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity "
       "WHERE datname = current_database() AND pid <> pg_backend_pid()");
   EXPECT_TRUE(TaskWait(*pool_, soon()).wait(id));
 }

@@ -14,17 +14,8 @@ class BatchJudgeTest : public WorkerFixture {
     const safety::PepperSet peppers = safety::load_peppers(dir_.file("pepper"));
     safety::TextLookup lookup(engine, peppers, nullptr, *pool_, metrics_, {});
     safety::Committer committer(*queue_, leases_, metrics_, 5000ms);
-    safety::BatchJudge judge({engine,
-                              config,
-                              peppers,
-                              65'536,
-                              *queue_,
-                              lookup,
-                              committer,
-                              leases_,
-                              metrics_,
-                              {},
-                              5000ms});
+    safety::BatchJudge judge(
+        {engine, config, peppers, 65'536, *queue_, lookup, committer, leases_, metrics_, 5000ms});
     judge.process(batch);
   }
   std::vector<pgqueue::ClaimedTask> hold(std::size_t count) {

@@ -203,6 +203,15 @@ TEST_F(WorkerTest, ALyingCacheIsNotBelieved) {
   EXPECT_EQ(decision_of(run({"Send the gift card code"})[0]), "block rule");
 }
 
+TEST_F(WorkerTest, AValueOfANewerSchemaStays) {
+  run({"one casino"});
+  const std::string key = redis_.ask({"KEYS", "*"});
+  const std::string newer = "{\"schema_version\":2,\"more\":true}";
+  redis_.ask({"SET", key, newer, "EX", "100"});
+  EXPECT_EQ(decision_of(run({"one casino"})[0]), "monitor rule");
+  EXPECT_EQ(redis_.ask({"GET", key}), newer);
+}
+
 TEST_F(WorkerTest, AnUnknownKindIsADeadLetterAndNeverAllowed) {
   pgqueue::NewTask task = text_task("x");
   task.kind = "hologram";
@@ -251,7 +260,7 @@ TEST_F(WorkerTest, R05_ALostConnectionIsSurvived) {
   submit_texts(numbered("casino", 1500));
   for (int i = 0; i < 5; ++i) {
     execute(
-        "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
+        "SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity "
         "WHERE datname = current_database() AND pid <> pg_backend_pid()");
   }
   EXPECT_TRUE(await_drained());
