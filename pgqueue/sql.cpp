@@ -297,7 +297,7 @@ FROM gone RETURNING task_id
 
 namespace {
 
-// Ends a page's tasks that meet `condition`, with an indeterminate decision and $5, the disposition.
+// Ends a page's tasks that meet `condition`, indeterminate, with $5, the disposition.
 // Locks: those rows, SKIP LOCKED, the condition re-checked. Index: safety_tasks_claim.
 std::string end_page(const std::string& condition, const std::string& state,
                      const std::string& reason, PayloadRetention retention) {

@@ -23,8 +23,8 @@ using safety::Uuid;
 struct NewTask {
   std::string kind;
   std::string payload;
-  // A new version-7 id when absent; a given one must never have been used before. To submit the same task
-  // again use the idempotency key.
+  // A new version-7 id when absent; a given one must never have been used before. To submit the
+  // same task again use the idempotency key.
   std::optional<Uuid> id;
   std::optional<std::string> idempotency_key;
   std::optional<std::string> subject_id;  // together with subject_version

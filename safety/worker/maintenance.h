@@ -1,7 +1,7 @@
 // Maintenance: rescue, expiry, dead letters, delayed tasks and partitions, from a thread of its own.
 //
-// Every worker runs it; each statement re-checks what it changes under the row's lock, so that is safe
-// and no leader is needed. Rescue reads the claim index up to where this process' claimer has come;
+// Every worker runs it; each statement re-checks what it changes under the row's lock, so that is
+// safe and no leader is needed. Rescue reads the claim index up to where this process' claimer has come;
 // expiry and dead letters walk the whole index, a page a round.
 //
 // Threads:   start() and stop() from one thread.
