@@ -1,15 +1,15 @@
-// Maintenance: rescue, expiry, dead letters, delayed tasks and partitions, from a thread of its own.
+// Maintenance: rescue, expiry, dead letters, delayed tasks and partitions, on a thread of its own.
 //
 // Every worker runs it; each statement re-checks what it changes under the row's lock, so that is
-// safe and no leader is needed. Rescue reads the claim index up to where this process' claimer has come;
-// expiry and dead letters walk the whole index, a page a round.
+// safe and no leader is needed. Rescue reads the claim index up to where this process' claimer has
+// come; expiry and dead letters walk the whole index, a page a round.
 //
 // Threads:   start() and stop() from one thread.
 // Owns:      its thread; borrows queue and claimer.
 // Blocks:    stop() for one statement at most: one database deadline.
 // Fails:     never; a failed round is logged and tried again.
-// Limits:    a round reads at most kPagesMax pages of kPageRows rows for rescue, one page for expiry
-//            and one for dead letters.
+// Limits:    a round reads at most kPagesMax pages of kPageRows rows for rescue, one page for
+//            expiry and one for dead letters.
 #pragma once
 
 #include <chrono>
