@@ -15,6 +15,13 @@ if(SAFETY_SANITIZE)
   target_link_options(safety_flags INTERFACE -fsanitize=${sanitizers})
 endif()
 
+if(SAFETY_FUZZ)
+  # The code under the fuzzers reports its coverage to them and is checked like they are.
+  target_compile_options(safety_flags INTERFACE
+    -fsanitize=fuzzer-no-link,address,undefined -fno-omit-frame-pointer)
+  target_link_options(safety_flags INTERFACE -fsanitize=address,undefined)
+endif()
+
 set(CMAKE_CXX_EXTENSIONS OFF)
 set(CMAKE_POSITION_INDEPENDENT_CODE ON)
 set(CMAKE_EXPORT_COMPILE_COMMANDS ON)

@@ -66,7 +66,7 @@ SET search_path = pg_catalog, message_safety
 AS $$ SELECT coalesce(end_task(p_id, 'cancelled'), false) $$;
 
 -- Submits tasks in the caller's transaction: all or none. Arrays are parallel; NULL arrays and
--- elements take the default. Returns one row a task, in the order given:
+-- elements take the default. Returns one row a task, numbered from 1 as given:
 --   created     a new task
 --   duplicate   the same task was submitted under this key, or this version of the subject,
 --               before: its id
@@ -134,6 +134,34 @@ BEGIN
       HINT = 'See the limits of kind, payload, key, subject, class, fairness bucket and times.';
   END IF;
 
+  -- A key that comes twice: all first comings with their subjects, then the rest, as two calls.
+  IF EXISTS (SELECT FROM unnest(p_keys) AS k(key) WHERE k.key IS NOT NULL
+             GROUP BY k.key HAVING count(*) > 1) THEN
+    FOR v_part IN 1..2 LOOP
+      RETURN QUERY
+      WITH item AS (
+        SELECT u.*, CASE WHEN u.key IS NULL THEN 1
+                         ELSE row_number() OVER (PARTITION BY u.key ORDER BY u.n) END AS place
+        FROM unnest(p_kinds, p_payloads, p_ids, p_keys, p_subject_ids, p_subject_versions,
+                    p_classes, p_fairness_buckets, p_run_after_ms, p_decide_within_ms)
+          WITH ORDINALITY
+          AS u(kind, payload, id, key, subject_id, version, class, bucket, run_after, decide, n)),
+      part AS (
+        SELECT array_agg(n ORDER BY n) AS ns, array_agg(kind ORDER BY n) AS kinds,
+               array_agg(payload ORDER BY n) AS payloads, array_agg(id ORDER BY n) AS ids,
+               array_agg(key ORDER BY n) AS keys, array_agg(subject_id ORDER BY n) AS subject_ids,
+               array_agg(version ORDER BY n) AS versions, array_agg(class ORDER BY n) AS classes,
+               array_agg(bucket ORDER BY n) AS buckets, array_agg(run_after ORDER BY n) AS run_afters,
+               array_agg(decide ORDER BY n) AS decides
+        FROM item WHERE (place = 1) = (v_part = 1))
+      SELECT part.ns[r.ordinal]::integer, r.task_id, r.outcome
+      FROM part CROSS JOIN LATERAL submit_tasks(
+        p_caller, part.kinds, part.payloads, part.ids, part.keys, part.subject_ids, part.versions,
+        part.classes, part.buckets, part.run_afters, part.decides) r;
+    END LOOP;
+    RETURN;
+  END IF;
+
   SELECT array_agg(coalesce(u.id, uuid_v7()) ORDER BY u.n) INTO v_ids
   FROM unnest(p_ids, p_kinds) WITH ORDINALITY AS u(id, kind, n);
 
@@ -147,20 +175,17 @@ BEGIN
     -- The key is taken first; whoever loses the race waits here and then sees the winner's row.
     WITH taken AS (
       INSERT INTO submissions (caller, key, task_id, digest, submitted_at)
-      SELECT DISTINCT ON (u.key) v_caller, u.key, u.id, u.digest, v_now
-      FROM unnest(p_keys, v_ids, v_digests) WITH ORDINALITY AS u(key, id, digest, n)
-      WHERE u.key IS NOT NULL ORDER BY u.key, u.n
+      SELECT v_caller, u.key, u.id, u.digest, v_now
+      FROM unnest(p_keys, v_ids, v_digests) AS u(key, id, digest)
+      WHERE u.key IS NOT NULL ORDER BY u.key
       ON CONFLICT (caller, key) DO NOTHING RETURNING key)
     SELECT array_agg(key) INTO v_taken FROM taken;
-    -- Of the tasks under a key that was free, the first of this call has it.
     FOR v_item IN
       SELECT u.n, s.task_id, s.digest = u.digest AS is_equal
-      FROM (SELECT k.*, row_number() OVER (PARTITION BY k.key ORDER BY k.n) AS place
-            FROM unnest(p_keys, v_ids, v_digests) WITH ORDINALITY AS k(key, id, digest, n)
-            WHERE k.key IS NOT NULL) u
+      FROM unnest(p_keys, v_digests) WITH ORDINALITY AS u(key, digest, n)
       CROSS JOIN LATERAL (SELECT x.task_id, x.digest FROM submissions x
                           WHERE x.caller = v_caller AND x.key = u.key LIMIT 1) s
-      WHERE u.place > 1 OR u.key <> ALL (coalesce(v_taken, '{}'))
+      WHERE u.key <> ALL (coalesce(v_taken, '{}'))
     LOOP
       v_task_ids[v_item.n] := v_item.task_id;
       v_outcomes[v_item.n] := CASE WHEN v_item.is_equal THEN 'duplicate' ELSE 'conflict' END;

@@ -3,6 +3,7 @@
 #include <map>
 
 #include "pgqueue/error.h"
+#include "pgqueue/sql.h"
 #include "pgqueue/transaction.h"
 #include "safety/base/digest.h"
 #include "safety/base/hex.h"
@@ -18,12 +19,6 @@ CREATE TABLE IF NOT EXISTS message_safety.schema_migrations (
   number integer PRIMARY KEY, name text NOT NULL, checksum text NOT NULL,
   applied_at timestamptz NOT NULL DEFAULT clock_timestamp())
 )sql";
-
-constexpr std::string_view kExists =
-    "SELECT to_regclass('message_safety.schema_migrations') IS NOT NULL";
-constexpr std::string_view kApplied =
-    "SELECT number, name, checksum FROM message_safety.schema_migrations ORDER BY number";
-constexpr std::string_view kApplyRoles = "SELECT message_safety.apply_roles($1, $2, $3, $4)";
 
 // Held to the end of the transaction that applies a file.
 constexpr const char* kLock =
@@ -57,9 +52,11 @@ Migrator::Migrator(Connection& connection, std::vector<MigrationFile> files)
 
 std::vector<MigrationStatus> Migrator::status(Deadline deadline) {
   std::map<int, std::pair<std::string, std::string>> applied;
-  const Rows exists = Transaction::run(connection_, {"migrations", kExists, {}}, deadline);
+  const Rows exists =
+      Transaction::run(connection_, {"migrations", sql::kMigrationsExist, {}}, deadline);
   if (exists.boolean(0, 0)) {
-    const Rows rows = Transaction::run(connection_, {"migrations", kApplied, {}}, deadline);
+    const Rows rows =
+        Transaction::run(connection_, {"migrations", sql::kMigrationsApplied, {}}, deadline);
     for (int row = 0; row < rows.size(); ++row) {
       applied[rows.int4(row, 0)] = {std::string(rows.text(row, 1)), std::string(rows.text(row, 2))};
     }
@@ -120,7 +117,7 @@ std::vector<std::string> Migrator::migrate(Deadline deadline) {
 bool Migrator::apply_roles(const RoleNames& names, Deadline deadline) {
   const Rows rows = Transaction::run(connection_,
                                      {"apply roles",
-                                      kApplyRoles,
+                                      sql::kApplyRoles,
                                       {Param::text(names.owner), Param::text(names.worker),
                                        Param::text(names.api), Param::text(names.readonly)}},
                                      deadline);

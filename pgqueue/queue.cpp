@@ -121,6 +121,33 @@ std::vector<Param> completion_params(std::span<const Completion> completions) {
   return params;
 }
 
+FailOutcome fail_outcome(GiveBackOutcome outcome) {
+  switch (outcome) {
+    case GiveBackOutcome::kGivenBack:
+      return FailOutcome::kRetried;
+    case GiveBackOutcome::kBusy:
+      return FailOutcome::kBusy;
+    case GiveBackOutcome::kLeaseLost:
+      break;
+  }
+  return FailOutcome::kLeaseLost;
+}
+
+FailOutcome fail_outcome(CompletionOutcome outcome) {
+  switch (outcome) {
+    case CompletionOutcome::kCompleted:
+    case CompletionOutcome::kAlreadyDone:
+      return FailOutcome::kDead;
+    case CompletionOutcome::kBusy:
+    case CompletionOutcome::
+        kRejected:  // its columns are all ours and sanitised; rescue has it then
+      return FailOutcome::kBusy;
+    case CompletionOutcome::kLeaseLost:
+      break;
+  }
+  return FailOutcome::kLeaseLost;
+}
+
 std::vector<Param> cursor_params(const IndexCursor& cursor) {
   return {Param::int2(cursor.priority_class), Param::int2(cursor.lane), Param::uuid(cursor.id)};
 }
@@ -355,34 +382,30 @@ std::vector<FailOutcome> Queue::fail(std::span<const Failure> failures, Deadline
   std::vector<Completion> dead;
   std::vector<std::size_t> retry_index;
   std::vector<std::size_t> dead_index;
+  std::vector<std::string> reasons(failures.size());
   for (std::size_t i = 0; i < failures.size(); ++i) {
     const Failure& failure = failures[i];
+    reasons[i] = text_column(failure.reason, kFailureBytesMax);
     const auto decision =
         options_.retry.decide(failure.failure_class, failure.attempt, safety::jitter_random());
     if (decision.is_dead) {
       dead.push_back({failure.lease, FinalState::kDead,
                       Outcome{.decision = "indeterminate",
                               .disposition = options_.disposition,
-                              .reason = failure.reason}});
+                              .reason = reasons[i]}});
       dead_index.push_back(i);
     } else {
-      retries.push_back({failure.lease, decision.delay, decision.is_charged, failure.reason});
+      retries.push_back({failure.lease, decision.delay, decision.is_charged, reasons[i]});
       retry_index.push_back(i);
     }
   }
   const auto given_back = give_back(retries, deadline);
   for (std::size_t i = 0; i < given_back.size(); ++i) {
-    outcomes[retry_index[i]] = given_back[i] == GiveBackOutcome::kGivenBack ? FailOutcome::kRetried
-                               : given_back[i] == GiveBackOutcome::kBusy    ? FailOutcome::kBusy
-                                                                         : FailOutcome::kLeaseLost;
+    outcomes[retry_index[i]] = fail_outcome(given_back[i]);
   }
   const auto completed = complete(dead, nullptr, deadline);
   for (std::size_t i = 0; i < completed.size(); ++i) {
-    const bool is_over = completed[i] == CompletionOutcome::kCompleted ||
-                         completed[i] == CompletionOutcome::kAlreadyDone;
-    outcomes[dead_index[i]] = is_over                                    ? FailOutcome::kDead
-                              : completed[i] == CompletionOutcome::kBusy ? FailOutcome::kBusy
-                                                                         : FailOutcome::kLeaseLost;
+    outcomes[dead_index[i]] = fail_outcome(completed[i]);
   }
   return outcomes;
 }

@@ -18,6 +18,7 @@
 
 namespace han::pgqueue::sql {
 
+// Transaction control. Locks: none taken; the last two let go of all. Index: none.
 const std::string_view kBegin = "BEGIN";
 const std::string_view kCommit = "COMMIT";
 const std::string_view kRollback = "ROLLBACK";
@@ -40,7 +41,14 @@ SELECT set_config('statement_timeout', $1, true), set_config('synchronous_commit
 // Locks and indexes: see submit_tasks() in migrations/0002_submit.sql.
 const std::string_view kSubmit = R"sql(
 SELECT ordinal, task_id, outcome
-FROM message_safety.submit_tasks($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
+FROM message_safety.submit_tasks($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) ORDER BY ordinal
+)sql";
+
+// The same for libpqxx, which passes every parameter as text.
+const std::string_view kSubmitText = R"sql(
+SELECT ordinal, task_id, outcome
+FROM message_safety.submit_tasks($1, $2::text[], $3::bytea[], $4::uuid[], $5::text[], $6::text[],
+  $7::bigint[], $8::smallint[], $9::smallint[], $10::bigint[], $11::bigint[]) ORDER BY ordinal
 )sql";
 
 // Locks: the task's row; waits for a holder's transaction. Index: primary key.
@@ -160,9 +168,12 @@ WHERE t.ctid = ANY (ARRAY(SELECT tid FROM due)) AND t.parked
 RETURNING t.id
 )sql";
 
-// Locks: see migrations/0003_partitions.sql.
+// Locks and indexes: see migrations/0003_partitions.sql.
 const std::string_view kMaintainPartitions =
     "SELECT partitions_made, rows_moved FROM message_safety.maintain_partitions()";
+
+// Whether the server answers. Locks: none. Index: none.
+const std::string_view kProbe = "SELECT 1";
 
 // One task wherever it is; times in milliseconds since 1970. Locks: none.
 // Index: primary key, results_task of every partition that can hold it.
@@ -193,8 +204,8 @@ SELECT t.id, t.state::text, t.kind, t.attempt, (extract(epoch FROM t.submitted_a
 FROM message_safety.safety_tasks t WHERE t.state::text = $1 ORDER BY t.id LIMIT $2
 )sql";
 
-// Up to $2 finished tasks of state $1, newest days first. Locks: none. Reads the partitions of the
-// last $3 days.
+// Up to $2 finished tasks of state $1, newest first. Locks: none. Index: none; reads the partitions
+// of the last $3 days.
 const std::string_view kListFinished = R"sql(
 SELECT r.task_id, r.state::text, r.kind, r.attempt,
        (extract(epoch FROM r.submitted_at) * 1000)::bigint, r.decision, r.reason
@@ -203,13 +214,13 @@ WHERE r.state::text = $1 AND r.finished_at > statement_timestamp() - $3 * interv
 ORDER BY r.finished_at DESC LIMIT $2
 )sql";
 
-// Figures without a full scan: exact up to $1 rows of each sort, else the bound and "more".
+// Figures without a full scan: each reads at most $1 rows; beyond that a count is of the first $1.
 // Locks: none. Index: safety_tasks_claim, safety_tasks_parked, primary key.
 const std::string_view kStats = R"sql(
 SELECT
   (SELECT count(*) FROM (SELECT FROM message_safety.safety_tasks WHERE NOT parked LIMIT $1) x),
-  (SELECT count(*) FROM (SELECT FROM message_safety.safety_tasks
-                         WHERE NOT parked AND state = 'leased' LIMIT $1) x),
+  (SELECT count(*) FROM (SELECT state FROM message_safety.safety_tasks
+                         WHERE NOT parked LIMIT $1) x WHERE state = 'leased'),
   (SELECT count(*) FROM (SELECT FROM message_safety.safety_tasks WHERE parked LIMIT $1) x),
   (SELECT (extract(epoch FROM clock_timestamp() - submitted_at) * 1000)::bigint
    FROM message_safety.safety_tasks ORDER BY id LIMIT 1),
@@ -245,7 +256,7 @@ CROSS JOIN LATERAL (
   ORDER BY x.decided_at DESC LIMIT 1) v
 )sql";
 
-// Keeps the payloads of the rows of `gone`.
+// Keeps the payloads of the rows of `gone`. Locks: none beyond the new rows. Index: none read.
 constexpr std::string_view kKeepPayloads = R"sql(, kept AS (
   INSERT INTO message_safety.payloads (task_id, finished_at, kind, payload)
   SELECT id, clock_timestamp(), kind, payload FROM gone)
@@ -294,6 +305,14 @@ FROM gone RETURNING task_id
 )sql";
   return statement;
 }
+
+// What has been applied, and who may do what; for the migrator, which runs alone. Locks: none, and
+// those of GRANT. Index: none.
+const std::string_view kMigrationsExist =
+    "SELECT to_regclass('message_safety.schema_migrations') IS NOT NULL";
+const std::string_view kMigrationsApplied =
+    "SELECT number, name, checksum FROM message_safety.schema_migrations ORDER BY number";
+const std::string_view kApplyRoles = "SELECT message_safety.apply_roles($1, $2, $3, $4)";
 
 namespace {
 

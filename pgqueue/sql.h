@@ -18,6 +18,7 @@ extern const std::string_view kRollback;
 extern const std::string_view kSettings;
 
 extern const std::string_view kSubmit;
+extern const std::string_view kSubmitText;
 extern const std::string_view kCancel;
 extern const std::string_view kClaim;
 extern const std::string_view kHeartbeat;
@@ -27,6 +28,7 @@ extern const std::string_view kRescue;
 extern const std::string_view kUnpark;
 extern const std::string_view kMaintainPartitions;
 
+extern const std::string_view kProbe;
 extern const std::string_view kFindTask;
 extern const std::string_view kListLive;
 extern const std::string_view kListFinished;
@@ -34,6 +36,10 @@ extern const std::string_view kStats;
 
 extern const std::string_view kInsertVerdicts;
 extern const std::string_view kFindVerdicts;
+
+extern const std::string_view kMigrationsExist;
+extern const std::string_view kMigrationsApplied;
+extern const std::string_view kApplyRoles;
 
 enum class CompletionLog { kOff, kOn };
 enum class PayloadRetention { kErase, kKeep };

@@ -3,6 +3,7 @@
 #include <pqxx/pqxx>
 
 #include "pgqueue/queue.h"
+#include "pgqueue/sql.h"
 #include "pgqueue/submit.h"
 #include "safety/base/check.h"
 #include "safety/base/hex.h"
@@ -51,24 +52,19 @@ std::optional<std::string> milliseconds(const std::optional<std::chrono::millise
   return std::to_string(value->count());
 }
 
-constexpr const char* kSubmitText = R"sql(
-SELECT ordinal, task_id, outcome
-FROM message_safety.submit_tasks($1, $2::text[], $3::bytea[], $4::uuid[], $5::text[], $6::text[],
-  $7::bigint[], $8::smallint[], $9::smallint[], $10::bigint[], $11::bigint[])
-)sql";
-
 using Columns = std::array<ArrayLiteral, 10>;
 
 // libpqxx 7.10 deprecates the one call that libpqxx 6 has.
 pqxx::result run(pqxx::transaction_base& transaction, const std::string& caller,
                  const Columns& columns) {
+  const std::string sql(sql::kSubmitText);
 #if PQXX_VERSION_MAJOR > 7 || (PQXX_VERSION_MAJOR == 7 && PQXX_VERSION_MINOR >= 10)
   pqxx::params params;
   params.append(caller);
   for (const ArrayLiteral& column : columns) params.append(column.text());
-  return transaction.exec(kSubmitText, params);
+  return transaction.exec(sql, params);
 #else
-  return transaction.exec_params(kSubmitText, caller, columns[0].text(), columns[1].text(),
+  return transaction.exec_params(sql, caller, columns[0].text(), columns[1].text(),
                                  columns[2].text(), columns[3].text(), columns[4].text(),
                                  columns[5].text(), columns[6].text(), columns[7].text(),
                                  columns[8].text(), columns[9].text());

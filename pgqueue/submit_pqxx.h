@@ -1,12 +1,12 @@
 // Submitting inside a transaction of libpqxx: for an API that keeps its own connections.
 //
-// The tasks exist exactly when the caller's transaction commits; the returned hint is due after
-// that.
+// The tasks exist exactly when the caller's transaction commits; the hint is due after that.
 //
 // Threads:   as the transaction: one thread at a time.
 // Blocks:    as libpqxx: without a deadline of ours.
 // Fails:     throws what libpqxx throws; the caller's transaction is aborted then, as after any
-// failed statement. Limits:    as Queue::submit().
+//            failed statement.
+// Limits:    as Queue::submit().
 #pragma once
 
 #include <span>

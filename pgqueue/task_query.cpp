@@ -32,6 +32,11 @@ bool is_task_state(std::string_view word) {
   return std::find(kStates.begin(), kStates.end(), word) != kStates.end();
 }
 
+void probe(Connection& connection, Deadline deadline) {
+  const Statement statement{"probe", sql::kProbe, {}};
+  connection.run({&statement, 1}, deadline, Connection::Commits::kNo);
+}
+
 std::optional<TaskView> find_task(Connection& connection, const Uuid& id, Deadline deadline) {
   const Rows rows = read(connection, {"find task", sql::kFindTask, {Param::uuid(id)}}, deadline);
   if (rows.size() == 0) return std::nullopt;

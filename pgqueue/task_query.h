@@ -15,6 +15,9 @@
 
 namespace han::pgqueue {
 
+// Returns when the server has answered.
+void probe(Connection& connection, Deadline deadline);
+
 // A task wherever it is. Times are milliseconds since 1970 by the database's clock.
 struct TaskView {
   Uuid id;

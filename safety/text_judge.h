@@ -15,9 +15,11 @@
 
 namespace han::safety {
 
-// Threads: immutable after construction; safe to share, with one scratch a thread. Blocks: never.
-// Owns:    a share of the engine. Fails: std::bad_alloc only; what cannot be judged is
-//          indeterminate. Limits: the config's text_bytes_max; a longer text is not looked at.
+// Threads: immutable after construction; safe to share, with one scratch a thread.
+// Owns:    a share of the engine.
+// Blocks:  never.
+// Fails:   std::bad_alloc only; what cannot be judged is indeterminate.
+// Limits:  the config's text_bytes_max; a longer text is not looked at.
 class TextJudge {
  public:
   struct Judged {

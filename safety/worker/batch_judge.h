@@ -52,7 +52,6 @@ class BatchJudge {
   void sort_out(const BatchQueue::Batch& batch, Work& work);
   void judge(Work& work);
   void fail(const Work& work);
-  void count(const FinishedTask& task);
 
   const JudgeParts parts_;
   TextScratch scratch_;

@@ -4,7 +4,7 @@
 // behind its cursor, starts again at the end and each `sweep`, and waits for a hint or `poll` when
 // nothing is there; while the wake-up channel is down it polls four times as often.
 //
-// Threads:   start() and stop() from one thread; reach() is safe to share.
+// Threads:   start() and stop() from one thread; take_reach() is safe to share.
 // Owns:      its thread and cursor; borrows the rest.
 // Blocks:    stop() up to one database deadline.
 // Fails:     never; database trouble is logged and tried again with back-off and jitter.

@@ -101,11 +101,24 @@ void Committer::reject(const FinishedTask& task) {
   }
 }
 
+void Committer::count(const FinishedTask& task) {
+  const Verdict& verdict = task.result->verdict;
+  metrics_.count("verdicts_total", to_string(verdict.decision));
+  if (verdict.decision == Decision::kIndeterminate) {
+    metrics_.count("indeterminate_total", verdict.reason);
+  }
+  if (task.result->layer) {
+    metrics_.count("verdicts_by_layer_total", to_string(*task.result->layer));
+  }
+  for (const std::string& id : verdict.rules) metrics_.count("rule_hits_total", id);
+}
+
 bool Committer::settle(const FinishedTask& task, pgqueue::CompletionOutcome outcome) {
   switch (outcome) {
     case pgqueue::CompletionOutcome::kCompleted:
     case pgqueue::CompletionOutcome::kAlreadyDone:
       leases_.remove(task.lease.task_id);
+      count(task);
       return true;
     case pgqueue::CompletionOutcome::kLeaseLost:
       metrics_.count("leases_lost_total", "completion");

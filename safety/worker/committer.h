@@ -45,6 +45,7 @@ class Committer {
   bool may_retry(const std::vector<FinishedTask>& tasks);
   void pause(std::uint32_t failures);
   bool settle(const FinishedTask& task, pgqueue::CompletionOutcome outcome);
+  void count(const FinishedTask& task);
   void defer(const FinishedTask& task);
   void reject(const FinishedTask& task);
   void run(const std::stop_token& stop);

@@ -8,8 +8,8 @@
 //
 // Threads:   safe to share; scratch memory is the caller's.
 // Owns:      the local cache and the flights; borrows the rest.
-// Blocks:    up to the Redis deadline, the database deadline, and one computation of another
-// thread. Fails:     never: a subject whose text cannot be judged has evidence that says so.
+// Blocks:    up to the Redis deadline, the database deadline, and another thread's computation.
+// Fails:     never: a subject whose text cannot be judged has evidence that says so.
 #pragma once
 
 #include <chrono>

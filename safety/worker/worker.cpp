@@ -190,6 +190,15 @@ void Worker::Parts::collect(const Metrics::SetGauge& set) {
     set("hot_cache", "unavailable", static_cast<double>(stats.unavailable));
     set("hot_cache", "quarantined", static_cast<double>(stats.quarantined));
     set("hot_cache", "foreign", static_cast<double>(stats.foreign));
+    set("hot_cache", "newer_schema", static_cast<double>(stats.newer_schema));
+    set("hot_cache", "undecodable", static_cast<double>(stats.undecodable));
+    set("hot_cache", "oversized", static_cast<double>(stats.oversized));
+    set("hot_cache", "over_target", static_cast<double>(stats.over_target));
+    for (std::size_t i = 0; i < stats.errors.size(); ++i) {
+      if (stats.errors[i] == 0) continue;
+      set("redis_errors", cache::error_name(static_cast<cache::ErrorClass>(i)),
+          static_cast<double>(stats.errors[i]));
+    }
     set("hot_cache", "stored", static_cast<double>(stats.stored));
     set("hot_cache", "store_failures", static_cast<double>(stats.store_failures));
     set("redis_breaker_open", "", stats.pool.breaker == cache::Breaker::State::kClosed ? 0 : 1);
@@ -199,6 +208,8 @@ void Worker::Parts::collect(const Metrics::SetGauge& set) {
   try {
     const Deadline deadline = Deadline::after(kProbeTimeout);
     const auto connection = pool.acquire(deadline);
+    pgqueue::probe(*connection, deadline);
+    set("database_up", "", 1);
     const auto stats = pgqueue::queue_stats(*connection, kStatsBound, deadline);
     set("queue_tasks", "ready", static_cast<double>(stats.ready));
     set("queue_tasks", "leased", static_cast<double>(stats.leased));
@@ -206,9 +217,9 @@ void Worker::Parts::collect(const Metrics::SetGauge& set) {
     set("queue_oldest_seconds", "", static_cast<double>(stats.oldest_ms) / 1000);
     set("queue_dead_tuples", "", static_cast<double>(stats.dead_tuples));
     set("results_default_partition_rows", "", static_cast<double>(stats.default_partition_rows));
-    set("database_up", "", 1);
-  } catch (const pgqueue::Error&) {
-    set("database_up", "", 0);
+  } catch (const pgqueue::Error& error) {
+    if (error.connection_is_broken()) set("database_up", "", 0);
+    metrics.count("database_errors_total", "stats");
   }
 }
 
@@ -280,8 +291,7 @@ Readiness Worker::readiness() {
   try {
     const Deadline deadline = Deadline::after(kProbeTimeout);
     const auto connection = parts.pool.acquire(deadline);
-    const pgqueue::Statement probe{"probe", "SELECT 1", {}};
-    connection->run({&probe, 1}, deadline, pgqueue::Connection::Commits::kNo);
+    pgqueue::probe(*connection, deadline);
     readiness.is_ready = true;
     readiness.text = "postgresql: up\n";
   } catch (const pgqueue::Error&) {
@@ -294,6 +304,13 @@ Readiness Worker::readiness() {
     const bool is_up = parts.hot->subscriber.is_up() && breaker == cache::Breaker::State::kClosed;
     readiness.text += is_up ? "redis: up\n" : "redis: degraded\n";
     readiness.text += "redis breaker: " + std::string(word(breaker)) + "\n";
+    if (!is_up) {
+      // The last refused connect by name: a wrong password, a server that is loading.
+      const auto stats = parts.hot->pool.stats();
+      readiness.text +=
+          "redis last trouble: " + std::string(cache::trouble_name(stats.last_trouble)) + " " +
+          std::string(cache::error_name(stats.last_error)) + "\n";
+    }
   }
   return readiness;
 }

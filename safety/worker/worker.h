@@ -1,15 +1,13 @@
-// Worker: the whole service in one object: claim, judge, commit, until told to stop (SPEC section
-// 8).
+// Worker: the whole service in one object: claim, judge, commit, until told to stop (SPEC 8).
 //
 // Threads:   start(), stop() and the destructor from one thread; metrics_text() and readiness() are
-// safe to
-//            share.
+//            safe to share.
 // Owns:      every part and thread of the service.
-// Blocks:    stop() at most the settings' grace, plus one database deadline for giving back.
-// Fails:     the constructor throws ConfigError, PepperError or cache::UrlError for what is wrong
-// with
-//            the settings; a database or Redis that is down is no failure: it starts and waits for
-//            them.
+// Blocks:    stop() for the settings' grace and a few database deadlines at most; the sum is in
+//            ARCHITECTURE.md ("Stopping").
+// Fails:     the constructor throws ConfigError, PepperError, cache::UrlError or pgqueue::Error for
+//            what is wrong with the settings; a database or Redis that is down is no failure: it
+//            starts and waits for them.
 #pragma once
 
 #include <memory>

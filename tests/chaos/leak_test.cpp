@@ -3,13 +3,14 @@
 // provoked.
 #include <gtest/gtest.h>
 
-#include <cstdlib>
+#include <algorithm>
 #include <filesystem>
 
 #include "safety/base/bytes.h"
 #include "safety/base/hex.h"
 #include "tests/demo/demo_run.h"
 #include "tests/demo/evidence.h"
+#include "tests/support/built_binary.h"
 #include "tests/support/temp_dir.h"
 
 namespace han::tests {
@@ -17,19 +18,13 @@ namespace {
 
 constexpr const char* kMarker = "canarytext5d2e";
 
-std::string binary(const std::string& name) {
-  const char* folder = std::getenv("SAFETY_BIN_DIR");
-  return std::string(folder == nullptr ? "build/dev/bin" : folder) + "/" + name;
-}
-
 std::string hex_of(const std::string& text) { return safety::to_hex(safety::as_bytes(text)); }
 
-// covers 000-K02, 000-K08, 000-X14
-TEST(Leak, NoTextAndNoSecretIsWrittenAnywhere) {
-  const TempDir dir;
+// Everything that a demo with this worker wrote, with errors provoked.
+EvidenceFolder evidence_of(const std::string& worker, const TempDir& dir) {
   DemoOptions options;
   options.source_dir = std::filesystem::current_path();
-  options.worker_binary = binary("safety-worker");
+  options.worker_binary = built_binary(worker);
   options.cache_dir = dir.file("cache");
   options.messages = 2000;
   options.allows_download = false;
@@ -38,26 +33,36 @@ TEST(Leak, NoTextAndNoSecretIsWrittenAnywhere) {
   options.evidence_dir = dir.file("evidence");
   DemoRun run(options);
   EXPECT_TRUE(run.run().is_clean());
+  return EvidenceFolder(options.evidence_dir);
+}
 
-  EvidenceFolder folder(options.evidence_dir);
-  // The texts, as they are and as PostgreSQL writes bytes; a phrase of the messages; the secrets.
-  const std::vector<std::string> words = {kMarker, hex_of(kMarker), "gift card code", kRedisSecret,
-                                          kPostgresSecret};
-  EXPECT_EQ(folder.find(words), std::vector<std::string>{});
+// The texts, as they are and as PostgreSQL writes bytes; a phrase of the messages; the secrets.
+std::vector<std::string> forbidden_words() {
+  return {kMarker, hex_of(kMarker), "gift card code", kRedisSecret, kPostgresSecret};
+}
 
-  // The search sees what it must see: each kind of evidence was written, and is found when it
-  // leaks.
-  std::size_t files = 0;
-  for (const auto& entry : std::filesystem::directory_iterator(options.evidence_dir)) {
-    EXPECT_GT(entry.file_size(), 0U) << entry.path();
-    ++files;
+// covers 000-K02, 000-K08, 000-X14
+TEST(Leak, NoTextAndNoSecretIsWrittenAnywhere) {
+  const TempDir dir;
+  const EvidenceFolder folder = evidence_of("safety-worker", dir);
+  EXPECT_EQ(folder.find(forbidden_words()), std::vector<std::string>{});
+  // Each kind of evidence was written.
+  for (const char* word : {"han:safety:text:", "submit_tasks", "han_safety_verdicts_total",
+                           "info started", "SQLSTATE"}) {
+    EXPECT_FALSE(folder.find({word}).empty()) << word;
   }
-  EXPECT_GE(files, 4 * 5U);
-  EXPECT_FALSE(folder.find({"han:safety:text:"}).empty());
-  EXPECT_FALSE(folder.find({"submit_tasks"}).empty());
-  EXPECT_FALSE(folder.find({"han_safety_verdicts_total"}).empty());
-  folder.add("planted.log", "2026-01-01 info judged text=" + std::string(kMarker));
-  EXPECT_EQ(folder.find(words).size(), 1U);
+}
+
+TEST(Leak, AWorkerThatLeaksIsFoundInItsLogAndItsMetrics) {
+  const TempDir dir;
+  const auto found = evidence_of("safety-worker-leaky", dir).find({kMarker});
+  const auto has = [&](const std::string& kind) {
+    return std::any_of(found.begin(), found.end(), [&](const std::string& entry) {
+      return entry.find(kind + ": ") != std::string::npos;
+    });
+  };
+  EXPECT_TRUE(has(".log"));
+  EXPECT_TRUE(has(".metrics"));
 }
 
 TEST(Leak, ALeakInEachKindOfEvidenceIsFound) {

@@ -249,7 +249,10 @@ void DemoRun::run_round(const RoundPlan& plan, std::size_t round_index) {
   const auto begin = std::chrono::steady_clock::now();
   const std::vector<SubmittedText> submitted = submit(plan, round_index);
   if (round_index == 0) kill_and_stall(round.submitted);
-  if (!options_.evidence_dir.empty()) provoke_errors();
+  if (!options_.evidence_dir.empty()) {
+    EvidenceFolder(options_.evidence_dir)
+        .add(round.name + "-errors", provoke_all(database_, redis_, queue_, options_.marker));
+  }
   await_finished(plan.name, round.submitted);
   round.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   if (!options_.evidence_dir.empty()) keep_evidence(plan.name);
@@ -278,8 +281,6 @@ void DemoRun::judge_again() {
     tally_.mismatched += is_equal ? 0 : 1;
   }
 }
-
-void DemoRun::provoke_errors() { provoke_all(database_, redis_, queue_, options_.marker); }
 
 void DemoRun::keep_evidence(const std::string& round) {
   EvidenceFolder folder(options_.evidence_dir);

@@ -1,8 +1,7 @@
 // DemoRun: the main job on throw-away servers, in four rounds, with workers that die and stall.
 //
 //   cold            new texts; one worker is killed half way, another is stopped past its lease
-//   while its
-//                   tasks are claimed anew, then goes on with them
+//                   while its tasks are claimed anew, then goes on with them
 //   warm            half of the texts were seen before
 //   redis-flushed   the same, with an empty Redis
 //   redis-stopped   the same, without Redis
@@ -67,7 +66,6 @@ class DemoRun {
   void await_finished(const std::string& name, std::int64_t total);
   std::int64_t finished_count();
   void judge_again();
-  void provoke_errors();
   void keep_evidence(const std::string& round);
 
   const DemoOptions options_;

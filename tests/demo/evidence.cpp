@@ -66,8 +66,8 @@ std::string redis_dump(RedisServer& redis) {
   return dump;
 }
 
-void provoke_all(const std::string& database, RedisServer& redis, pgqueue::Queue& queue,
-                 const std::string& marker) {
+std::string provoke_all(const std::string& database, RedisServer& redis, pgqueue::Queue& queue,
+                        const std::string& marker) {
   pgqueue::NewTask task;
   task.kind = "NO KIND " + marker;
   task.payload = marker;
@@ -85,9 +85,6 @@ void provoke_all(const std::string& database, RedisServer& redis, pgqueue::Queue
   errors += refused(queue, task);
   errors += refused(queue, task);
   queue.cancel(*task.id, soon());
-  if (errors.find(marker) != std::string::npos) {
-    throw std::runtime_error("an error text carries a message");
-  }
   if (redis.is_running()) {
     std::istringstream keys(redis.ask({"KEYS", "han:safety:text:*"}));
     int count = 0;
@@ -98,6 +95,7 @@ void provoke_all(const std::string& database, RedisServer& redis, pgqueue::Queue
   pg_execute(database,
              "SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity "
              "WHERE datname = current_database() AND pid <> pg_backend_pid()");
+  return errors;
 }
 
 }  // namespace han::tests

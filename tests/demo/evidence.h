@@ -34,7 +34,8 @@ std::string redis_dump(RedisServer& redis);
 
 // Makes errors of every kind that can carry a text: refused and conflicting submits, a wrong kind
 // of task, refused casts, sessions ended in mid-work, undecodable and foreign cached values.
-void provoke_all(const std::string& database, RedisServer& redis, pgqueue::Queue& queue,
-                 const std::string& marker);
+// Returns the error texts.
+std::string provoke_all(const std::string& database, RedisServer& redis, pgqueue::Queue& queue,
+                        const std::string& marker);
 
 }  // namespace han::tests

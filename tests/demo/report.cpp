@@ -63,10 +63,8 @@ std::string json_of(const DemoTally& tally) {
     for (const char* layer : {"local", "redis", "postgres", "computed"}) {
       one["layers"][layer] = of(round.layers, layer);
     }
-    one["leases_lost"] = round.leases_lost;
     json["rounds"].push_back(std::move(one));
   }
-  json["stale_completions"] = tally.stale_completions;
   return json.dump();
 }
 

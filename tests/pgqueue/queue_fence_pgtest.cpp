@@ -1,5 +1,5 @@
 // The fence: what a late holder can change. Built a second time with SQL that has no guard, where
-// must fail (tests/pgqueue/CMakeLists.txt).
+// these tests must fail (tests/pgqueue/CMakeLists.txt).
 #include "tests/pgqueue/queue_fixture.h"
 
 namespace han::tests {

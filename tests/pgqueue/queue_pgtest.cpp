@@ -7,6 +7,7 @@
 #include "pgqueue/queue.h"
 #include "pgqueue/verdict_rows.h"
 #include "tests/pgqueue/queue_fixture.h"
+#include "tests/support/await.h"
 #include "tests/support/tcp_gate.h"
 
 namespace han::tests {
@@ -88,7 +89,7 @@ TEST_F(QueueTest, R01_RescueReportsNothingForARowThatIsBeingCompleted) {
   EXPECT_EQ(queue_->rescue({}, 100, soon()).changed, 0);
 }
 
-TEST_F(QueueTest, R01_RescueReChecksExpiryUnderTheLock) {
+TEST_F(QueueTest, R01_RescueLeavesALeaseThatStands) {
   submit(1);
   const Lease lease = claim_one();
   EXPECT_EQ(queue_->rescue({}, 100, soon()).changed, 0);
@@ -160,8 +161,7 @@ TEST_F(QueueTest, R05_AfterALostConnectionTheTaskIsClaimableAgainWithinTheLease)
                    soon()),
                pgqueue::Error);
   EXPECT_EQ(value("SELECT count(*) FROM message_safety.results"), "0");
-  while (queue_->rescue({}, 100, soon()).changed == 0) {
-  }
+  EXPECT_TRUE(await([&] { return queue_->rescue({}, 100, soon()).changed == 1; }));
   EXPECT_EQ(claim(1).size(), 1U);
 }
 
@@ -246,7 +246,8 @@ TEST_F(QueueTest, R15_AnyBytesAsFailureTextReachTheRetry) {
     for (char& c : failure) c = static_cast<char>(random() % 256);
     const GiveBack item{claim_one(), 0ms, true, failure};
     EXPECT_EQ(queue_->give_back({&item, 1}, soon())[0], GiveBackOutcome::kGivenBack);
-    EXPECT_EQ(complete(claim_one()), CompletionOutcome::kCompleted);
+    const pgqueue::Failure last{claim_one(), 1, pgqueue::FailureClass::kBadInput, failure};
+    EXPECT_EQ(queue_->fail({&last, 1}, soon())[0], pgqueue::FailOutcome::kDead);
   }
 }
 
@@ -299,8 +300,7 @@ TEST_F(QueueTest, ADelayedTaskIsParkedUntilItsTime) {
   const GiveBack item{claim_one(), 50ms, true, "transient"};
   queue_->give_back({&item, 1}, soon());
   EXPECT_EQ(claim(1).size(), 0U);
-  while (queue_->unpark(10, soon()) == 0) {
-  }
+  EXPECT_TRUE(await([&] { return queue_->unpark(10, soon()) == 1; }));
   const auto tasks = claim(1);
   ASSERT_EQ(tasks.size(), 1U);
   EXPECT_EQ(tasks[0].attempt, 2);

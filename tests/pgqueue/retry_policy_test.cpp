@@ -50,6 +50,17 @@ TEST(RetryPolicy, R22_DelaysAreBoundedForEveryAttempt) {
   }
 }
 
+TEST(RetryPolicy, R22_TheEndsOfTheRangeAreBoundedToo) {
+  RetryPolicy policy;
+  policy.attempts_max = std::numeric_limits<std::int32_t>::max();
+  for (const std::int32_t attempt : {-1, 0, 1, std::numeric_limits<std::int32_t>::max() - 1}) {
+    const auto decision = policy.decide(FailureClass::kTransient, attempt, ~0ULL);
+    EXPECT_GT(decision.delay.count(), 0) << attempt;
+    EXPECT_LE(decision.delay, policy.backoff.cap) << attempt;
+  }
+  EXPECT_TRUE(policy.decide(FailureClass::kTransient, policy.attempts_max, 1).is_dead);
+}
+
 TEST(RetryPolicy, R22_AnOutageOfManyTasksIsSpreadOut) {
   const RetryPolicy policy;
   std::map<std::int64_t, int> per_second;

@@ -90,6 +90,41 @@ TEST_F(SqlPlan, R16_AClaimNeverExceedsItsLimit) {
   for (const std::size_t limit : {1U, 7U, 100U}) EXPECT_EQ(claim(limit).size(), limit);
 }
 
+TEST_F(SqlPlan, R16_AClaimNeverExceedsItsLimitUnderOtherPlannerSettings) {
+  execute("ANALYZE message_safety.safety_tasks");
+  submit(600);
+  const std::string database = value("SELECT current_database()");
+  for (const char* setting : {"enable_hashjoin", "enable_indexscan", "enable_tidscan"}) {
+    execute("ALTER DATABASE " + database + " SET " + setting + " = off");
+    pool_->close_idle();
+    for (const std::size_t limit : {1U, 7U, 100U}) EXPECT_EQ(claim(limit).size(), limit);
+  }
+}
+
+TEST_F(SqlPlan, R16_GenericPlansUseTheIndexesToo) {
+  submit(600);
+  execute("ALTER DATABASE " + value("SELECT current_database()") +
+          " SET plan_cache_mode = force_generic_plan");
+  check_all();
+}
+
+TEST_F(SqlPlan, StatsReadAtMostTheirBound) {
+  submit(5000);
+  const std::string stats = [&] {
+    pgqueue::Connection connection(conninfo_, soon());
+    pgqueue::Transaction transaction(connection);
+    const std::string explain =
+        "EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF) " + std::string(pgqueue::sql::kStats);
+    const auto rows =
+        transaction.execute({"explain", explain, {pgqueue::Param::int8(100)}}, soon());
+    std::string text;
+    for (int row = 0; row < rows.size(); ++row) text += std::string(rows.text(row, 0)) + "\n";
+    return text;
+  }();
+  EXPECT_EQ(stats.find("rows=5000"), std::string::npos) << stats;
+  EXPECT_NE(stats.find("rows=100 "), std::string::npos) << stats;
+}
+
 TEST_F(SqlPlan, AClaimIsAHeapOnlyUpdate) {
   submit(200);
   claim(200);

@@ -5,6 +5,7 @@
 #include "pgqueue/error.h"
 #include "pgqueue/submit.h"
 #include "tests/pgqueue/queue_fixture.h"
+#include "tests/support/await.h"
 
 namespace han::tests {
 
@@ -110,12 +111,13 @@ TEST_F(SubmitTest, SubmitsRacingCompletionsUnderOneKeyMakeOneTask) {
     }
     threads.emplace_back([&] {
       std::size_t completed = 0;
-      while (completed < 60) {
+      EXPECT_TRUE(await([&] {
         for (const auto& task : claim(10)) {
           complete(task.lease);
           ++completed;
         }
-      }
+        return completed == 60;
+      }));
     });
   }
   EXPECT_EQ(created, 60);
@@ -182,6 +184,30 @@ TEST_F(SubmitTest, OneKeyIsOneTaskAlsoWhenTheCallerChoosesTheId) {
   task.payload = "other";
   EXPECT_EQ(submit_one(task).outcome, SubmitOutcome::kConflict);
   EXPECT_EQ(claim(10).size(), 0U);
+}
+
+TEST_F(SubmitTest, AKeyThatComesTwiceNeverLosesATask) {
+  const auto known = submit_one(versioned("s", 1, "text"));
+  const auto with_key = [](NewTask task, const std::string& key) {
+    task.idempotency_key = key;
+    return task;
+  };
+  // The first of the pair is the subject's task already: so is the second.
+  const std::vector<NewTask> equal = {with_key(versioned("s", 1, "text"), "k"),
+                                      with_key(versioned("s", 1, "text"), "k")};
+  for (const auto& item : queue_->submit("safetyctl", equal, soon()).submissions) {
+    EXPECT_EQ(item.outcome, SubmitOutcome::kDuplicate);
+    EXPECT_EQ(item.task_id, known.task_id);
+  }
+  // The first of the pair is refused: the key is free for the second.
+  const std::vector<NewTask> refused = {with_key(versioned("s", 1, "another"), "l"),
+                                        with_key(text_task("another"), "l")};
+  const auto submitted = queue_->submit("safetyctl", refused, soon()).submissions;
+  EXPECT_EQ(submitted[0].outcome, SubmitOutcome::kConflict);
+  EXPECT_EQ(submitted[1].outcome, SubmitOutcome::kCreated);
+  EXPECT_EQ(value("SELECT count(*) FROM message_safety.safety_tasks WHERE id = '" +
+                  submitted[1].task_id.to_string() + "'"),
+            "1");
 }
 
 TEST_F(SubmitTest, ArraysOfDifferentLengthsAreRefusedBeforeAnyRow) {

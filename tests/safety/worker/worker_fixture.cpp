@@ -52,8 +52,11 @@ std::unique_ptr<safety::Worker> WorkerFixture::make_worker(const std::string& mo
   const std::string quick = more_settings.find("claim:") == std::string::npos
                                 ? "claim: {batch: 100, poll_ms: 50, sweep_ms: 50}\n"
                                 : "";
+  // Generous, so that a slow machine does not look like a slow Redis.
+  const std::string patient =
+      more_settings.find("redis_timeout_ms") == std::string::npos ? "redis_timeout_ms: 2000\n" : "";
   safety::set_log_level(safety::LogLevel::kError);
-  return std::make_unique<safety::Worker>(settings(quick + more_settings), addresses());
+  return std::make_unique<safety::Worker>(settings(quick + patient + more_settings), addresses());
 }
 
 std::vector<pgqueue::Uuid> WorkerFixture::submit_texts(const std::vector<std::string>& texts) {

@@ -15,12 +15,21 @@ class WorkerTest : public WorkerFixture {
   // Submits the texts and lets a fresh worker finish them.
   std::vector<pgqueue::Uuid> run(const std::vector<std::string>& texts,
                                  const std::string& more_settings = "") {
-    const auto worker = make_worker(more_settings);
-    worker->start();
+    const auto worker = start(more_settings);
     const auto ids = submit_texts(texts);
     EXPECT_TRUE(await_drained());
     worker->stop();
     return ids;
+  }
+  // A worker whose Redis connections are made, where there is a Redis; it never waits for them.
+  std::unique_ptr<safety::Worker> start(const std::string& more_settings = "") {
+    auto worker = make_worker(more_settings);
+    worker->start();
+    if (redis_url_.empty() || !redis_.is_running()) return worker;
+    EXPECT_TRUE(await([&] {
+      return worker->metrics_text().find("han_safety_redis_connects 0") == std::string::npos;
+    }));
+    return worker;
   }
   std::vector<std::string> numbered(const std::string& text, int count) {
     std::vector<std::string> texts;
@@ -79,8 +88,7 @@ TEST_F(WorkerTest, EvidenceComesFromTheNearestLayer) {
   run({"one casino"});
   EXPECT_EQ(layers(), "computed 1, postgres 1, redis 1");
   // PostgreSQL's verdict has warmed Redis again, and a worker that lives has it in its local cache.
-  const auto worker = make_worker();
-  worker->start();
+  const auto worker = start();
   submit_texts({"one casino"});
   EXPECT_TRUE(await_drained());
   submit_texts({"one casino"});
@@ -89,8 +97,7 @@ TEST_F(WorkerTest, EvidenceComesFromTheNearestLayer) {
 }
 
 TEST_F(WorkerTest, TheLocalCacheMayBeSwitchedOff) {
-  const auto worker = make_worker("local_cache_bytes: 0\n");
-  worker->start();
+  const auto worker = start("local_cache_bytes: 0\n");
   submit_texts({"one casino"});
   EXPECT_TRUE(await_drained());
   submit_texts({"one casino"});
@@ -151,8 +158,7 @@ TEST_F(WorkerTest, WithoutRedisConfiguredItWorks) {
 }
 
 TEST_F(WorkerTest, RedisDyingInTheMiddleCostsNoTask) {
-  const auto worker = make_worker("claim: {batch: 20, poll_ms: 50, sweep_ms: 50}\n");
-  worker->start();
+  const auto worker = start("claim: {batch: 20, poll_ms: 50, sweep_ms: 50}\n");
   const auto ids = submit_texts(numbered("casino", 2000));
   EXPECT_TRUE(
       await([&] { return std::stol(value("SELECT count(*) FROM message_safety.results")) > 200; }));
@@ -166,8 +172,7 @@ TEST_F(WorkerTest, RedisDyingInTheMiddleCostsNoTask) {
 TEST_F(WorkerTest, RedisAnsweringGarbageCostsNoTask) {
   TcpGate gate(redis_.port());
   redis_url_ = "redis://127.0.0.1:" + std::to_string(gate.port());
-  const auto worker = make_worker();
-  worker->start();
+  const auto worker = start();
   submit_texts(numbered("warm casino", 50));
   EXPECT_TRUE(await_drained());
   gate.set(GateMode::kGarbage);
@@ -177,8 +182,7 @@ TEST_F(WorkerTest, RedisAnsweringGarbageCostsNoTask) {
 }
 
 TEST_F(WorkerTest, AHangingRedisCostsNoTask) {
-  const auto worker = make_worker("redis_timeout_ms: 20\n");
-  worker->start();
+  const auto worker = start("redis_timeout_ms: 20\n");
   submit_texts(numbered("warm casino", 50));
   EXPECT_TRUE(await_drained());
   redis_.pause();
@@ -230,7 +234,7 @@ TEST_F(WorkerTest, AnOverdueTaskEndsExpired) {
 }
 
 TEST_F(WorkerTest, R24_StoppingGivesUnstartedTasksBackWithTheirAttempt) {
-  // One row is locked by us, so that the judging thread is busy when the worker is told to stop.
+  // The verdict table is locked by us, so that the judging thread is busy when it is told to stop.
   submit_texts(numbered("casino", 400));
   const auto worker = make_worker("threads: 1\nclaim: {batch: 100, poll_ms: 50, sweep_ms: 50}\n");
   pgqueue::Connection blocker(conninfo_, soon());
@@ -255,8 +259,7 @@ TEST_F(WorkerTest, R24_StoppingGivesUnstartedTasksBackWithTheirAttempt) {
 }
 
 TEST_F(WorkerTest, R05_ALostConnectionIsSurvived) {
-  const auto worker = make_worker("claim: {batch: 20, poll_ms: 50, sweep_ms: 50}\n");
-  worker->start();
+  const auto worker = start("claim: {batch: 20, poll_ms: 50, sweep_ms: 50}\n");
   submit_texts(numbered("casino", 1500));
   for (int i = 0; i < 5; ++i) {
     execute(
@@ -269,8 +272,7 @@ TEST_F(WorkerTest, R05_ALostConnectionIsSurvived) {
 }
 
 TEST_F(WorkerTest, I06_AHintWakesTheWorkerLongBeforeItsPoll) {
-  const auto worker = make_worker("claim: {batch: 100, poll_ms: 60000, sweep_ms: 60000}\n");
-  worker->start();
+  const auto worker = start("claim: {batch: 100, poll_ms: 60000, sweep_ms: 60000}\n");
   EXPECT_TRUE(await([&] {
     return worker->metrics_text().find("han_safety_wakeup_channel_up 1") != std::string::npos;
   }));
@@ -282,8 +284,7 @@ TEST_F(WorkerTest, I06_AHintWakesTheWorkerLongBeforeItsPoll) {
 }
 
 TEST_F(WorkerTest, I06_WithoutAHintThePollFindsTheTask) {
-  const auto worker = make_worker();
-  worker->start();
+  const auto worker = start();
   submit_texts({"casino"});
   EXPECT_TRUE(await_drained());
 }
@@ -291,8 +292,7 @@ TEST_F(WorkerTest, I06_WithoutAHintThePollFindsTheTask) {
 TEST_F(WorkerTest, ReadinessIsDecidedByPostgresAndReportsRedis) {
   PgServer own;
   conninfo_ = own.make_database();
-  const auto worker = make_worker();
-  worker->start();
+  const auto worker = start();
   EXPECT_TRUE(
       await([&] { return worker->readiness().text.find("redis: up") != std::string::npos; }));
   EXPECT_TRUE(worker->readiness().is_ready);
@@ -309,8 +309,7 @@ TEST_F(WorkerTest, WaitsForADatabaseThatIsDownAtTheStart) {
   PgServer own;
   conninfo_ = own.make_database();
   own.stop();
-  const auto worker = make_worker();
-  worker->start();
+  const auto worker = start();
   EXPECT_FALSE(worker->readiness().is_ready);
   own.start();
   pool_ = std::make_unique<pgqueue::Pool>(pgqueue::PoolOptions{.conninfo = conninfo_});

@@ -1,0 +1,36 @@
+// A matching engine that fails: this program has an hs_scan of its own in front of the library's.
+#include "safety/worker/batch_judge.h"
+#include "tests/safety/worker/worker_fixture.h"
+#include "tests/support/await.h"
+
+extern "C" int hs_scan(const void*, const char*, unsigned, unsigned, void*,
+                       int (*)(unsigned, unsigned long long, unsigned long long, unsigned, void*),
+                       void*) {
+  constexpr int kUnknownError = -13;
+  return kUnknownError;
+}
+
+namespace han::tests {
+
+class EngineDown : public WorkerFixture {};
+
+// invariant I4
+TEST_F(EngineDown, ATextIsRetriedAndThenADeadLetterAndNeverAllowed) {
+  const auto worker = make_worker("attempts_max: 2\n");
+  worker->start();
+  const auto ids = submit_texts({"good morning"});
+  EXPECT_TRUE(await([&] {
+    return value("SELECT last_failure FROM message_safety.safety_tasks WHERE parked") == "engine";
+  }));
+  // The first retry is not due yet: let it be.
+  execute("UPDATE message_safety.safety_tasks SET run_at = clock_timestamp()");
+  EXPECT_TRUE(await_drained());
+  EXPECT_EQ(decision_of(ids[0]), "indeterminate engine");
+  EXPECT_EQ(value("SELECT state || ' ' || disposition || ' ' || attempt "
+                  "FROM message_safety.results"),
+            "dead hold 2");
+  EXPECT_EQ(value("SELECT count(*) FROM message_safety.verdicts"), "0");
+  EXPECT_EQ(redis_.ask({"DBSIZE"}), "0");
+}
+
+}  // namespace han::tests
