@@ -151,7 +151,8 @@ BEGIN
                array_agg(payload ORDER BY n) AS payloads, array_agg(id ORDER BY n) AS ids,
                array_agg(key ORDER BY n) AS keys, array_agg(subject_id ORDER BY n) AS subject_ids,
                array_agg(version ORDER BY n) AS versions, array_agg(class ORDER BY n) AS classes,
-               array_agg(bucket ORDER BY n) AS buckets, array_agg(run_after ORDER BY n) AS run_afters,
+               array_agg(bucket ORDER BY n) AS buckets,
+               array_agg(run_after ORDER BY n) AS run_afters,
                array_agg(decide ORDER BY n) AS decides
         FROM item WHERE (place = 1) = (v_part = 1))
       SELECT part.ns[r.ordinal]::integer, r.task_id, r.outcome

@@ -41,6 +41,7 @@ std::string replaced(std::string text, const std::string& from, const std::strin
   return text.replace(at, from.size(), to);
 }
 
+// covers 000-K04, 000-V02
 TEST(Codec, WritesAndReadsTheGoldenFiles) {
   const std::vector<std::pair<std::string, TextEntry>> rows = {
       {"text_entry_v1_one_hit.json", {subject(), "p1", kRulesVersion, {"scam.gift"}, {}, false}},
@@ -91,6 +92,7 @@ TEST(Codec, ForeignAndNewerDeliverNoEntry) {
   EXPECT_EQ(decode(encode_text_entry(entry)).entry, TextEntry{});
 }
 
+// covers 000-X10
 TEST(Codec, CallsEverythingElseUndecodable) {
   const auto good = encode_text_entry(full_entry());
   const std::vector<std::string> bad = {
@@ -129,6 +131,7 @@ TEST(Codec, CallsEverythingElseUndecodable) {
   }
 }
 
+// covers 000-V03
 TEST(Codec, RefusesOversizedValuesUnread) {
   EXPECT_EQ(decode(std::string(kValueBytesMax + 1, ' ')).outcome, DecodeOutcome::kOversized);
 }

@@ -258,6 +258,7 @@ TEST(Connection, Bug04_NoCodeTouchesTheErrorFieldsOfHiredis) {
   EXPECT_GT(files, 20);
 }
 
+// covers 000-T09, 000-X13
 TEST(Connection, Bug06_ABlackHoleHoldsACallNoLongerThanItsDeadline) {
   const RedisServer server;
   TcpGate gate(server.port());

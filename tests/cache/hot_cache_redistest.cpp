@@ -124,6 +124,7 @@ TEST(HotCache, EmptyBatchesNeedNoServer) {
   EXPECT_EQ(site.hot.put_texts({}, kTtl, late()), PutOutcome::kStored);
 }
 
+// covers 000-K07, 000-K08, 000-V06, 000-V07, 000-X09
 TEST(HotCache, I8_EveryKeyHasACappedTtlAndHoldsNoText) {
   const RedisServer server;
   Site site(server.url());
@@ -143,6 +144,7 @@ TEST(HotCache, I8_EveryKeyHasACappedTtlAndHoldsNoText) {
   EXPECT_LE(kTextTtlMax + kLocalTtlMax, std::chrono::hours(48));
 }
 
+// covers 000-V05
 TEST(HotCache, QuarantinesWhatItCannotRead) {
   const RedisServer server;
   Site site(server.url());
@@ -232,6 +234,7 @@ TEST(HotCache, AKeyOfTheWrongTypeIsAMissAndIsOverwritten) {
   EXPECT_EQ(site.get("a").outcome, Outcome::kHit);
 }
 
+// covers 000-V03, 000-X10
 TEST(HotCache, RefusesToWriteOversizedValuesAndCountsLargeOnes) {
   const RedisServer server;
   Site site(server.url());

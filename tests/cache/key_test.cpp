@@ -22,6 +22,7 @@ safety::Digest digest() {
 
 const std::string kHex = "00070e151c232a31383f464d545b626970777e858c939aa1a8afb6bdc4cbd2d9";
 
+// covers 000-K01, 000-S02, 000-S03, 000-S04
 TEST(Key, HasTheFormatsOfTheContract) {
   EXPECT_EQ(TextKey(digest(), kVersion).str(), "han:safety:text:" + kHex + ":" + kVersion);
   EXPECT_EQ(VerdictKey(digest(), kVersion, kOther).str(),
@@ -63,6 +64,7 @@ TEST(Key, TheErrorCarriesNoContent) {
   }
 }
 
+// covers 000-K03
 TEST(Key, StaysWithinTwoHundredBytes) {
   EXPECT_LE(VerdictKey(digest(), kVersion, kOther).str().size(), kKeyBytesMax);
   EXPECT_LE(LinkKey(digest(), kVersion, kOther).str().size(), kKeyBytesMax);
@@ -70,6 +72,7 @@ TEST(Key, StaysWithinTwoHundredBytes) {
             kKeyBytesMax);
 }
 
+// covers 000-K02
 TEST(Key, CannotBeMadeFromARawString) {
   static_assert(!std::is_constructible_v<TextKey, std::string>);
   static_assert(!std::is_constructible_v<TextKey, std::string_view>);

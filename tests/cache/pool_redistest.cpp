@@ -50,6 +50,7 @@ bool works(Pool& pool) {
   return lease && call(lease, {"PING"}).trouble == Trouble::kNone;
 }
 
+// covers 000-T09
 TEST(Pool, ConnectsInTheBackgroundAndLends) {
   const RedisServer server;
   Pool pool(options_for(server.url()));
@@ -93,6 +94,7 @@ TEST(Pool, WaitsForALeaseWhenAllAreLent) {
   lease.reset();
 }
 
+// covers 000-D12
 TEST(Pool, NeverConnectsFasterThanItMay) {
   const RedisServer server;
   TcpGate gate(server.port());
@@ -186,6 +188,7 @@ TEST(Pool, Bug07_ABrokenIdleConnectionIsNotLent) {
   EXPECT_GT(pool.stats().discarded, 0u);
 }
 
+// covers 000-D11
 TEST(Pool, ADeadServerCostsNothingAfterTheBreakerOpened) {
   RedisServer server;
   auto options = options_for(server.url());

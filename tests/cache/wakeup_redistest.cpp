@@ -58,6 +58,7 @@ struct Speaker {
   WakeupPublisher publisher;
 };
 
+// covers 000-S05
 TEST(Wakeup, AHintReachesEachSubscriber) {
   const RedisServer server;
   Listener one(server.url());
@@ -109,6 +110,7 @@ TEST(Wakeup, NotifyNeverWaitsForADeadServer) {
   EXPECT_FALSE(speaker.publisher.stats().is_up);
 }
 
+// covers 000-D12
 TEST(Wakeup, BothComeBackAfterARestart) {
   RedisServer server;
   Listener listener(server.url());

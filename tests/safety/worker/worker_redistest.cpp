@@ -105,6 +105,7 @@ TEST_F(WorkerTest, TheLocalCacheMayBeSwitchedOff) {
   EXPECT_EQ(layers(), "computed 1, redis 1");
 }
 
+// covers 000-S10 (another version is another key) and SPEC section 5: two configs at once
 TEST_F(WorkerTest, AnotherConfigDecidesAnewFromTheSameEvidence) {
   run({"one casino", "Send the gift card code"});
   std::ofstream(dir_.file("config.yaml")) << "schema: 1\npolicy: {categories: {scam: monitor}}\n";
@@ -283,6 +284,7 @@ TEST_F(WorkerTest, I06_AHintWakesTheWorkerLongBeforeItsPoll) {
   EXPECT_TRUE(await_drained());
 }
 
+// covers 000-S05
 TEST_F(WorkerTest, I06_WithoutAHintThePollFindsTheTask) {
   const auto worker = start();
   submit_texts({"casino"});
