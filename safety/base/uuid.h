@@ -21,7 +21,6 @@ struct Uuid {
   std::array<std::uint8_t, 16> bytes{};
 
   auto operator<=>(const Uuid&) const = default;
-  bool is_nil() const { return *this == Uuid{}; }
   // 36 lower-case characters with dashes.
   std::string to_string() const;
   // Accepts the 36-character form in either case, nothing else.
