@@ -73,6 +73,7 @@ std::vector<TaskLine> list_tasks(Connection& connection, const std::string& stat
       connection, {"list tasks", is_live ? sql::kListLive : sql::kListFinished, std::move(params)},
       deadline);
   std::vector<TaskLine> lines;
+  lines.reserve(static_cast<std::size_t>(rows.size()));
   for (int row = 0; row < rows.size(); ++row) {
     lines.push_back({rows.uuid(row, 0), std::string(rows.text(row, 1)),
                      std::string(rows.text(row, 2)), rows.int4(row, 3), rows.int8(row, 4),

@@ -61,7 +61,7 @@ Oid array_of(Oid element) {
     case Oid::kUuidArray:
       break;
   }
-  SAFETY_CHECK(!"element type has no array type here");
+  safety::check_failed("element type has no array type here", __FILE__, __LINE__);
 }
 
 }  // namespace

@@ -30,7 +30,7 @@ std::optional<pgqueue::TaskView> TaskWait::wait(const pgqueue::Uuid& id) {
   PollPause poll(kFirstPause, kLongestPause);
   while (true) {
     try {
-      const auto task = look(id);
+      auto task = look(id);
       if (task && is_finished(*task)) return task;
     } catch (const pgqueue::Error& error) {
       if (!error.is_retryable() || deadline_.has_passed()) throw;
