@@ -35,7 +35,8 @@ bool are_rule_ids(const std::vector<std::string>& ids) {
 bool is_well_formed(const TextEntry& entry) {
   return safety::is_lower_hex(entry.subject, kSubjectDigits) && is_pepper_id(entry.pepper_id) &&
          safety::is_lower_hex(entry.rules_version, kVersionDigits) && are_rule_ids(entry.hits) &&
-         are_rule_ids(entry.monitor);
+         are_rule_ids(entry.monitor) &&
+         (entry.mac.empty() || safety::is_lower_hex(entry.mac, kSubjectDigits));
 }
 
 void append_ids(std::string& out, const std::vector<std::string>& ids) {
@@ -61,7 +62,7 @@ class CanonicalReader {
                          skip(",\"rules_version\":\"") && word(entry.rules_version) &&
                          skip(",\"hits\":") && ids(entry.hits) && skip(",\"monitor\":") &&
                          ids(entry.monitor) && skip(",\"has_links\":") && flag(entry.has_links) &&
-                         skip("}") && rest_.empty();
+                         (!skip(",\"mac\":\"") || word(entry.mac)) && skip("}") && rest_.empty();
     if (!is_read || !is_well_formed(entry)) return std::nullopt;
     return entry;
   }
@@ -137,7 +138,8 @@ DecodedText decode_json(std::string_view bytes) {
                        read_text(object, "rules_version", entry.rules_version) &&
                        read_ids(object, "hits", entry.hits) &&
                        read_ids(object, "monitor", entry.monitor) && links != object.end() &&
-                       links->is_boolean();
+                       links->is_boolean() &&
+                       (!object.contains("mac") || read_text(object, "mac", entry.mac));
   if (!is_read || !is_well_formed(entry)) return {};
   entry.has_links = links->get<bool>();
   decoded.outcome = DecodeOutcome::kEntry;
@@ -162,7 +164,9 @@ std::string encode_text_entry(const TextEntry& entry) {
   append_ids(out, entry.hits);
   out.append(",\"monitor\":");
   append_ids(out, entry.monitor);
-  out.append(",\"has_links\":").append(entry.has_links ? "true}" : "false}");
+  out.append(",\"has_links\":").append(entry.has_links ? "true" : "false");
+  if (!entry.mac.empty()) out.append(",\"mac\":\"").append(entry.mac).append("\"");
+  out += '}';
   return out;
 }
 

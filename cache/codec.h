@@ -33,6 +33,9 @@ struct TextEntry {
   std::vector<std::string> hits;
   std::vector<std::string> monitor;
   bool has_links = false;
+  // Empty, or 64 lower-case hex digits: a proof, checked by the caller, that one who has the pepper
+  // wrote the entry. Over the bytes of the entry without it.
+  std::string mac;
 
   bool operator==(const TextEntry&) const = default;
 };

@@ -5,7 +5,7 @@
 -- Version 7 (RFC 9562 section 5.7): 48 bits of milliseconds, the rest random.
 CREATE FUNCTION message_safety.uuid_v7() RETURNS uuid
 LANGUAGE sql VOLATILE PARALLEL SAFE
-SET search_path = pg_catalog
+SET search_path = pg_catalog, pg_temp
 AS $$
   SELECT encode(
     set_bit(set_bit(
@@ -19,7 +19,7 @@ $$;
 -- Adds a caller; the same name again returns the same number. At most 64.
 CREATE FUNCTION message_safety.register_caller(p_name text) RETURNS smallint
 LANGUAGE plpgsql SECURITY DEFINER
-SET search_path = pg_catalog, message_safety
+SET search_path = pg_catalog, message_safety, pg_temp
 AS $$
 DECLARE
   v_id smallint;
@@ -47,7 +47,7 @@ $$;
 CREATE FUNCTION message_safety.end_task(p_id uuid, p_state message_safety.task_state)
 RETURNS boolean
 LANGUAGE sql VOLATILE
-SET search_path = pg_catalog, message_safety
+SET search_path = pg_catalog, message_safety, pg_temp
 AS $$
   WITH gone AS (
     DELETE FROM safety_tasks WHERE id = p_id AND state IN ('queued', 'leased') RETURNING *)
@@ -62,7 +62,7 @@ $$;
 -- Cancels one live task. False: there is no live task of this id (unknown or finished).
 CREATE FUNCTION message_safety.cancel_task(p_id uuid) RETURNS boolean
 LANGUAGE sql VOLATILE SECURITY DEFINER
-SET search_path = pg_catalog, message_safety
+SET search_path = pg_catalog, message_safety, pg_temp
 AS $$ SELECT coalesce(end_task(p_id, 'cancelled'), false) $$;
 
 -- Submits tasks in the caller's transaction: all or none. Arrays are parallel; NULL arrays and
@@ -89,7 +89,7 @@ CREATE FUNCTION message_safety.submit_tasks(
   p_decide_within_ms bigint[] DEFAULT NULL)
 RETURNS TABLE (ordinal integer, task_id uuid, outcome text)
 LANGUAGE plpgsql SECURITY DEFINER
-SET search_path = pg_catalog, message_safety
+SET search_path = pg_catalog, message_safety, pg_temp
 AS $$
 #variable_conflict use_column
 DECLARE
@@ -102,6 +102,7 @@ DECLARE
   v_now timestamptz := clock_timestamp();
   v_ids uuid[];
   v_digests bytea[];
+  v_repeats integer;
   v_taken text[];        -- keys that were free
   v_task_ids uuid[];     -- by position: the task that stands for the submission
   v_outcomes text[];     -- by position; NULL means: to be created
@@ -134,10 +135,13 @@ BEGIN
       HINT = 'See the limits of kind, payload, key, subject, class, fairness bucket and times.';
   END IF;
 
-  -- A key that comes twice: all first comings with their subjects, then the rest, as two calls.
-  IF EXISTS (SELECT FROM unnest(p_keys) AS k(key) WHERE k.key IS NOT NULL
-             GROUP BY k.key HAVING count(*) > 1) THEN
-    FOR v_part IN 1..2 LOOP
+  -- A key that comes twice: all first comings with their subjects, then all second ones, and so on,
+  -- a call each, in which no key comes twice.
+  SELECT max(r.repeats) INTO v_repeats FROM (
+    SELECT count(*) AS repeats FROM unnest(p_keys) AS k(key) WHERE k.key IS NOT NULL
+    GROUP BY k.key) r;
+  IF v_repeats > 1 THEN
+    FOR v_place IN 1..v_repeats LOOP
       RETURN QUERY
       WITH item AS (
         SELECT u.*, CASE WHEN u.key IS NULL THEN 1
@@ -154,7 +158,7 @@ BEGIN
                array_agg(bucket ORDER BY n) AS buckets,
                array_agg(run_after ORDER BY n) AS run_afters,
                array_agg(decide ORDER BY n) AS decides
-        FROM item WHERE (place = 1) = (v_part = 1))
+        FROM item WHERE place = v_place)
       SELECT part.ns[r.ordinal]::integer, r.task_id, r.outcome
       FROM part CROSS JOIN LATERAL submit_tasks(
         p_caller, part.kinds, part.payloads, part.ids, part.keys, part.subject_ids, part.versions,

@@ -7,7 +7,7 @@
 CREATE FUNCTION message_safety.maintain_partitions(p_days_ahead integer DEFAULT 8)
 RETURNS TABLE (partitions_made integer, rows_moved bigint)
 LANGUAGE plpgsql SECURITY DEFINER
-SET search_path = pg_catalog, message_safety
+SET search_path = pg_catalog, message_safety, pg_temp
 SET lock_timeout = '2s'
 SET timezone = 'UTC'
 AS $$

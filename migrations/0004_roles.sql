@@ -13,7 +13,7 @@ CREATE FUNCTION message_safety.apply_roles(
   p_readonly text DEFAULT 'message_safety_readonly')
 RETURNS boolean  -- true when the log settings could be made
 LANGUAGE plpgsql
-SET search_path = pg_catalog, message_safety
+SET search_path = pg_catalog, message_safety, pg_temp
 AS $$
 DECLARE
   v_role text;

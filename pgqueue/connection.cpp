@@ -46,8 +46,12 @@ Error error_of(const PGresult* result, std::string_view name, bool is_script) {
 }
 
 // libpq's message of a failed connect names host, port, role and database, and the server's reason.
+// Its other messages quote what it could not make sense of, which may be part of the password.
 std::string first_line(const char* message) {
   std::string text = message == nullptr ? "" : message;
+  if (!text.starts_with("connection to server ")) {
+    return "the connection string names no server that can be looked up";
+  }
   while (!text.empty() && text.back() == '\n') text.pop_back();
   for (char& c : text) {
     if (c == '\n' || c == '\t') c = ' ';

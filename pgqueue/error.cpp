@@ -21,6 +21,10 @@ std::string text_of(std::string_view what, std::string_view sqlstate) {
 Error::Error(std::string_view what, std::string_view sqlstate, Traits traits)
     : std::runtime_error(text_of(what, sqlstate)), sqlstate_(sqlstate), traits_(traits) {}
 
+bool Error::is_about_values() const {
+  return sqlstate_.starts_with("22") || sqlstate_.starts_with("23") || sqlstate_.starts_with("54");
+}
+
 bool Error::is_retryable() const {
   // 08 connection, 40 rollback (deadlock, serialization), 53 resources, 57 operator intervention,
   // 58 system; 25006 a read-only server (failover), 55P03 lock timeout.

@@ -36,6 +36,8 @@ class Error : public std::runtime_error {
   // Worth doing again: connection trouble, deadlock, serialization, shutdown, resources, a
   // read-only server.
   bool is_retryable() const;
+  // Speaks of the values that were sent (data, constraint, limit), not of the server or the schema.
+  bool is_about_values() const;
 
  private:
   std::string sqlstate_;

@@ -192,6 +192,7 @@ std::vector<ClaimedTask> Queue::claim(IndexCursor& cursor, std::size_t batch_max
   params.push_back(Param::uuid(token));
   params.push_back(Param::uuid(holder));
   params.push_back(Param::int8(options_.lease_duration.count()));
+  params.push_back(Param::int4(options_.payload_bytes_max));
   const Rows rows =
       run({"claim", sql::kClaim, std::move(params)}, deadline, options_.claim_durability);
 
@@ -266,6 +267,7 @@ std::vector<std::size_t> Queue::complete_once(std::span<const Completion> comple
                                               std::size_t offset, const CompletionHook& hook,
                                               Deadline deadline) {
   Statement statement{"complete", complete_sql_, completion_params(completions)};
+  statement.params.push_back(Param::text(options_.disposition));
   const auto accepted_of = [&](const Rows& rows) {
     const std::vector<bool> is_accepted = named_by(rows, leases_of(completions));
     std::vector<std::size_t> accepted;
@@ -294,7 +296,8 @@ void Queue::complete_part(std::span<const Completion> completions, std::size_t o
       outcomes[index] = CompletionOutcome::kCompleted;
     }
   } catch (const Error& error) {
-    if (error.is_retryable()) throw;
+    // Trouble of the server or the schema is nobody's row.
+    if (!error.is_about_values()) throw;
     if (completions.size() == 1) {
       outcomes[offset] = CompletionOutcome::kRejected;
       return;

@@ -31,6 +31,8 @@ struct QueueOptions {
   std::string disposition = "hold";
   sql::CompletionLog completion_log = sql::CompletionLog::kOff;
   sql::PayloadRetention payload_retention = sql::PayloadRetention::kErase;
+  // A longer payload is claimed cut to this, which bounds what a batch holds in memory.
+  std::int32_t payload_bytes_max = 2 * 1024 * 1024;
   // Asynchronous by default: a claim lost in a server crash leaves a task queued, and the token
   // makes the lost lease harmless.
   Durability claim_durability = Durability::kAsynchronous;

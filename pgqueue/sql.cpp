@@ -57,8 +57,8 @@ const std::string_view kCancel = "SELECT message_safety.cancel_task($1)";
 // Claims up to $1 tasks behind the cursor ($2 class, $3 lane, $4 id), in index order.
 // Locks: the claimed rows, SKIP LOCKED, so it waits for nobody. Index: safety_tasks_claim, forward
 // from the cursor; the rows are updated by their physical address, so no join can multiply them
-// (R16). No indexed column changes: the update is heap-only. Exhausted rows ($5) are left to
-// kDeadLetter (R14).
+// (R16). No indexed column changes: the update is heap-only. At most $9 bytes of a payload are
+// read, which bounds a batch in memory. Exhausted rows ($5) are left to dead_letter() (R14).
 const std::string_view kClaim = R"sql(
 WITH picked AS MATERIALIZED (
   SELECT ctid AS tid FROM message_safety.safety_tasks
@@ -68,8 +68,8 @@ UPDATE message_safety.safety_tasks t
 SET state = 'leased', generation = )sql" NEXT_GENERATION R"sql(, lease_token = $6, holder = $7,
     lease_until = clock_timestamp() + $8 * interval '1 millisecond', attempt = t.attempt + 1
 WHERE t.ctid = ANY (ARRAY(SELECT tid FROM picked))
-RETURNING t.id, t.generation, t.kind, t.payload, t.attempt, t.class, t.lane,
-          t.decide_by <= clock_timestamp()
+RETURNING t.id, t.generation, t.kind, substring(t.payload FROM 1 FOR $9), t.attempt, t.class,
+          t.lane, t.decide_by <= clock_timestamp()
 )sql";
 
 // Renews leases that have not expired; $4 is the duration in ms. Returns the ids renewed.
@@ -264,8 +264,8 @@ constexpr std::string_view kKeepPayloads = R"sql(, kept AS (
 
 // Finishes leased tasks: the guard, the delete and the result are one statement, so I2 and I3 are
 // checked under the row locks. A row that another transaction has locked is skipped, not waited
-// for. Locks: the rows, in id order, SKIP LOCKED. Index: primary key, twice. Returns the ids
-// accepted.
+// for. What comes after decide_by is no verdict: the task ends expired, with the disposition $16.
+// Locks: the rows, in id order, SKIP LOCKED. Index: primary key. Returns the ids accepted.
 std::string complete(CompletionLog log, PayloadRetention retention) {
   std::string statement = R"sql(
 WITH given AS (
@@ -278,7 +278,7 @@ held AS MATERIALIZED (
     WHERE t.id = g.id AND )sql" FENCE("t", "g") R"sql( FOR UPDATE SKIP LOCKED) locked),
 deleted AS (
   DELETE FROM message_safety.safety_tasks t WHERE t.ctid = ANY (ARRAY(SELECT tid FROM held))
-  RETURNING t.id, )sql" TASK_COLUMNS;
+  RETURNING t.id, t.decide_by <= clock_timestamp() AS is_overdue, )sql" TASK_COLUMNS;
   // Only what is used: each column of a batch is copied once more.
   if (log == CompletionLog::kOn) statement += ", t.generation AS row_generation, t.holder";
   if (retention == PayloadRetention::kKeep) statement += ", t.payload";
@@ -298,7 +298,11 @@ INSERT INTO message_safety.results (
   monitor_rules, layer, subject_hash, pepper_id, rules_version, config_version, detector_bundle,
   )sql" TASK_COLUMNS R"sql()
 SELECT id, token, generation, clock_timestamp(),
-  coalesce(state::message_safety.task_state, 'done'), decision, disposition, reason,
+  coalesce(state::message_safety.task_state,
+           CASE WHEN is_overdue THEN 'expired' ELSE 'done' END::message_safety.task_state),
+  CASE WHEN is_overdue AND state IS NULL THEN 'indeterminate' ELSE decision END,
+  CASE WHEN is_overdue AND state IS NULL THEN $16 ELSE disposition END,
+  CASE WHEN is_overdue AND state IS NULL THEN 'expired' ELSE reason END,
   string_to_array(rules, ','), string_to_array(monitor_rules, ','), layer, subject_hash,
   pepper_id, rules_version, config_version, detector_bundle, )sql" TASK_COLUMNS R"sql(
 FROM gone RETURNING task_id

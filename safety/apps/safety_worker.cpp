@@ -46,13 +46,14 @@ int wait_for_signal(const sigset_t& signals) {
 int run(const std::string& settings_path, bool is_check) {
   han::safety::Settings settings = han::safety::load_settings(settings_path);
   han::safety::set_log_level(settings.log_level);
-  const sigset_t signals = block_stop_signals();
   han::safety::Worker worker(std::move(settings), han::safety::load_addresses(environment));
   if (is_check) {
     std::printf("configuration is valid: rules %s, config %s\n", worker.rules_version().c_str(),
                 worker.config_version().c_str());
     return 0;
   }
+  // Before the first thread, and not before rules are compiled: that may be interrupted.
+  const sigset_t signals = block_stop_signals();
   worker.start();
   wait_for_signal(signals);
   const std::jthread stopping([&worker] {
@@ -61,13 +62,17 @@ int run(const std::string& settings_path, bool is_check) {
   });
   // A second stop signal ends the process at once; leases make that safe.
   if (wait_for_signal(signals) != kStopped) _exit(kExitOther);
-  return 0;
+  // All is committed or given back; a slow client of the endpoint is not waited for.
+  std::fflush(nullptr);
+  _exit(0);
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
   han::safety::forbid_core_dumps();
+  // A reader of our log that goes away is no reason to die.
+  signal(SIGPIPE, SIG_IGN);
   CLI::App app{
       "Claims safety tasks from PostgreSQL and commits their verdicts.\n"
       "Example: safety-worker --settings settings.yaml"};
@@ -79,7 +84,10 @@ int main(int argc, char** argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? 0 : kExitUsage;
+    if (error.get_exit_code() == 0) return app.exit(error);
+    // The arguments are not repeated: one may be an address with a password.
+    std::fputs("safety-worker: wrong arguments: see safety-worker --help\n", stderr);
+    return kExitUsage;
   }
   try {
     return run(settings_path, is_check);

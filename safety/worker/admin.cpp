@@ -3,6 +3,7 @@
 #include <httplib.h>
 
 #include <atomic>
+#include <chrono>
 #include <stdexcept>
 #include <utility>
 
@@ -10,6 +11,7 @@ namespace han::safety {
 namespace {
 
 constexpr std::size_t kThreads = 4;
+constexpr std::chrono::seconds kClientTimeout{1};
 constexpr std::size_t kRequestBytesMax = 1024;
 
 }  // namespace
@@ -27,6 +29,10 @@ Admin::Admin(std::string host, std::uint16_t port, AdminHandlers handlers)
   httplib::Server& http = server_->http;
   http.new_task_queue = [] { return new httplib::ThreadPool(kThreads); };
   http.set_payload_max_length(kRequestBytesMax);
+  // One request a connection, and no client may be slow for long.
+  http.set_keep_alive_max_count(1);
+  http.set_read_timeout(kClientTimeout);
+  http.set_write_timeout(kClientTimeout);
   http.Get("/healthz", [](const httplib::Request&, httplib::Response& response) {
     response.set_content("ok\n", "text/plain");
   });

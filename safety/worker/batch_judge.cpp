@@ -51,8 +51,8 @@ void BatchJudge::sort_out(const BatchQueue::Batch& batch, Work& work) {
   };
   std::unordered_map<Digest, std::size_t, DigestHash> seen;
   for (const pgqueue::ClaimedTask& task : batch) {
-    if (!parts_.leases.stands(task.lease.task_id)) {
-      parts_.leases.remove(task.lease.task_id);
+    if (!parts_.leases.stands(task.lease)) {
+      parts_.leases.remove(task.lease);
       continue;
     }
     if (task.is_overdue) {
@@ -60,7 +60,9 @@ void BatchJudge::sort_out(const BatchQueue::Batch& batch, Work& work) {
       continue;
     }
     if (task.kind != kTextKind) {
-      work.finish(task.lease, pgqueue::FinalState::kDead, indeterminate(kReasonKind));
+      // A newer worker may know the kind: given back uncharged until decide_by ends it.
+      work.failures.push_back({task.lease, task.attempt, pgqueue::FailureClass::kProviderDown,
+                               std::string(kReasonKind)});
       continue;
     }
     if (task.payload.size() > parts_.text_bytes_max ||
@@ -108,13 +110,18 @@ void BatchJudge::judge(Work& work) {
   for (const Work::TextTask& text : work.texts) {
     const auto& result = results[text.subject];
     const pgqueue::Lease& lease = text.task->lease;
-    if (work.subjects[text.subject].found->evidence.is_complete()) {
+    const TextEvidence& evidence = work.subjects[text.subject].found->evidence;
+    if (evidence.failure == kReasonLimit) {  // longer than a text may be once it is repaired
+      work.finish(lease, pgqueue::FinalState::kDone, result);
+      continue;
+    }
+    if (evidence.is_complete()) {
       work.finish(lease, pgqueue::FinalState::kDone, result, text.subject);
       continue;
     }
     // The engine failed: worth another attempt, and indeterminate when there are none left.
-    work.failures.push_back({lease, text.task->attempt, pgqueue::FailureClass::kTransient,
-                             work.subjects[text.subject].found->evidence.failure});
+    work.failures.push_back(
+        {lease, text.task->attempt, pgqueue::FailureClass::kTransient, evidence.failure});
   }
 }
 
@@ -128,7 +135,7 @@ void BatchJudge::fail(const Work& work) {
     parts_.metrics.count("database_errors_total", "fail");
   }
   // Settled, or left to rescue: either way no longer ours to renew.
-  for (const pgqueue::Failure& item : work.failures) parts_.leases.remove(item.lease.task_id);
+  for (const pgqueue::Failure& item : work.failures) parts_.leases.remove(item.lease);
 }
 
 void BatchJudge::process(const BatchQueue::Batch& batch) {

@@ -57,7 +57,7 @@ bool Committer::may_retry(const std::vector<FinishedTask>& tasks) {
   if (is_out_of_time()) return false;
   const auto now = system_clock().now();
   return std::any_of(tasks.begin(), tasks.end(), [&](const FinishedTask& task) {
-    return leases_.stands(task.lease.task_id) && !leases_.has_expired(task.lease.task_id, now);
+    return leases_.stands(task.lease) && !leases_.has_expired(task.lease, now);
   });
 }
 
@@ -80,7 +80,7 @@ void Committer::defer(const FinishedTask& task) {
     }
   }
   metrics_.count("completions_dropped_total", "deferred_full");
-  leases_.remove(task.lease.task_id);
+  leases_.remove(task.lease);
 }
 
 // The database refuses this row whatever is done: the task is a dead letter, without the refused
@@ -117,19 +117,19 @@ bool Committer::settle(const FinishedTask& task, pgqueue::CompletionOutcome outc
   switch (outcome) {
     case pgqueue::CompletionOutcome::kCompleted:
     case pgqueue::CompletionOutcome::kAlreadyDone:
-      leases_.remove(task.lease.task_id);
+      leases_.remove(task.lease);
       count(task);
       return true;
     case pgqueue::CompletionOutcome::kLeaseLost:
       metrics_.count("leases_lost_total", "completion");
-      leases_.remove(task.lease.task_id);
+      leases_.remove(task.lease);
       return false;
     case pgqueue::CompletionOutcome::kBusy:
       defer(task);
       return false;
     case pgqueue::CompletionOutcome::kRejected:
       reject(task);
-      leases_.remove(task.lease.task_id);
+      leases_.remove(task.lease);
       return false;
   }
   return false;
@@ -154,7 +154,7 @@ std::vector<std::size_t> Committer::commit(const std::vector<FinishedTask>& task
   }
   // Out of time: the leases run out, and another worker takes the tasks.
   metrics_.count("completions_dropped_total", "lease_over", static_cast<double>(tasks.size()));
-  for (const FinishedTask& task : tasks) leases_.remove(task.lease.task_id);
+  for (const FinishedTask& task : tasks) leases_.remove(task.lease);
   return committed;
 }
 

@@ -46,18 +46,18 @@ bool Heartbeat::beat() {
       for (std::size_t i = 0; i < part.size(); ++i) {
         switch (outcomes[i]) {
           case pgqueue::HeartbeatOutcome::kRenewed:
-            leases_.renew(part[i].task_id, expires_at);
+            leases_.renew(part[i], expires_at);
             break;
           case pgqueue::HeartbeatOutcome::kBusy:
           case pgqueue::HeartbeatOutcome::kExpired:
           case pgqueue::HeartbeatOutcome::kDone:
             break;
           case pgqueue::HeartbeatOutcome::kCancelled:
-            leases_.mark_lost(part[i].task_id);
+            leases_.mark_lost(part[i]);
             metrics_.count("leases_cancelled_total", "");
             break;
           case pgqueue::HeartbeatOutcome::kLost:
-            leases_.mark_lost(part[i].task_id);
+            leases_.mark_lost(part[i]);
             metrics_.count("leases_lost_total", "heartbeat");
             break;
         }

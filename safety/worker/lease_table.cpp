@@ -9,33 +9,43 @@ void LeaseTable::add(std::span<const pgqueue::ClaimedTask> tasks, Clock::SteadyT
   }
 }
 
-void LeaseTable::remove(const Uuid& task_id) {
-  MutexLock lock(mutex_);
-  entries_.erase(task_id);
+const LeaseTable::Entry* LeaseTable::find(const pgqueue::Lease& lease) const {
+  const auto found = entries_.find(lease.task_id);
+  return found == entries_.end() || found->second.lease.token != lease.token ? nullptr
+                                                                             : &found->second;
 }
 
-void LeaseTable::mark_lost(const Uuid& task_id) {
-  MutexLock lock(mutex_);
-  const auto found = entries_.find(task_id);
-  if (found != entries_.end()) found->second.is_lost = true;
+LeaseTable::Entry* LeaseTable::find(const pgqueue::Lease& lease) {
+  const auto found = entries_.find(lease.task_id);
+  return found == entries_.end() || found->second.lease.token != lease.token ? nullptr
+                                                                             : &found->second;
 }
 
-void LeaseTable::renew(const Uuid& task_id, Clock::SteadyTime expires_at) {
+void LeaseTable::remove(const pgqueue::Lease& lease) {
   MutexLock lock(mutex_);
-  const auto found = entries_.find(task_id);
-  if (found != entries_.end()) found->second.expires_at = expires_at;
+  if (find(lease) != nullptr) entries_.erase(lease.task_id);
 }
 
-bool LeaseTable::stands(const Uuid& task_id) const {
+void LeaseTable::mark_lost(const pgqueue::Lease& lease) {
   MutexLock lock(mutex_);
-  const auto found = entries_.find(task_id);
-  return found != entries_.end() && !found->second.is_lost;
+  if (Entry* entry = find(lease)) entry->is_lost = true;
 }
 
-bool LeaseTable::has_expired(const Uuid& task_id, Clock::SteadyTime now) const {
+void LeaseTable::renew(const pgqueue::Lease& lease, Clock::SteadyTime expires_at) {
   MutexLock lock(mutex_);
-  const auto found = entries_.find(task_id);
-  return found == entries_.end() || found->second.expires_at <= now;
+  if (Entry* entry = find(lease)) entry->expires_at = expires_at;
+}
+
+bool LeaseTable::stands(const pgqueue::Lease& lease) const {
+  MutexLock lock(mutex_);
+  const Entry* entry = find(lease);
+  return entry != nullptr && !entry->is_lost;
+}
+
+bool LeaseTable::has_expired(const pgqueue::Lease& lease, Clock::SteadyTime now) const {
+  MutexLock lock(mutex_);
+  const Entry* entry = find(lease);
+  return entry == nullptr || entry->expires_at <= now;
 }
 
 std::vector<pgqueue::Lease> LeaseTable::standing() const {

@@ -13,12 +13,19 @@ namespace han::safety {
 namespace {
 
 constexpr std::string_view kLabel = "text";
+constexpr std::string_view kProofLabel = "text-entry";
 constexpr const char* kKind = "text";
 
 std::vector<std::string> ids_of(const PepperSet& peppers) {
   std::vector<std::string> ids = {peppers.current.id};
   if (peppers.previous) ids.push_back(peppers.previous->id);
   return ids;
+}
+
+// HMAC(pepper, "text-entry" || the entry's bytes without the proof).
+std::string proof_of(cache::TextEntry entry, const Pepper& pepper) {
+  entry.mac.clear();
+  return to_hex(pepper.key.mac(kProofLabel, cache::encode_text_entry(entry)));
 }
 
 std::string raw(const Digest& hash) { return {as_text(hash).begin(), as_text(hash).end()}; }
@@ -46,17 +53,25 @@ cache::TextKey TextLookup::key_of(const Digest& hash) const {
 }
 
 std::string TextLookup::encode(const TextEvidence& evidence, const Digest& hash) const {
-  return cache::encode_text_entry({.subject = to_hex(hash),
-                                   .pepper_id = peppers_.current.id,
-                                   .rules_version = engine_->rules_version(),
-                                   .hits = evidence.hits,
-                                   .monitor = evidence.monitor,
-                                   .has_links = evidence.has_links});
+  cache::TextEntry entry{.subject = to_hex(hash),
+                         .pepper_id = peppers_.current.id,
+                         .rules_version = engine_->rules_version(),
+                         .hits = evidence.hits,
+                         .monitor = evidence.monitor,
+                         .has_links = evidence.has_links};
+  entry.mac = proof_of(entry, peppers_.current);
+  return cache::encode_text_entry(entry);
 }
 
-TextLookup::Found TextLookup::usable(const cache::TextEntry& entry, const Digest& hash) const {
+TextLookup::Found TextLookup::usable(const cache::TextEntry& entry, const Digest& hash,
+                                     std::string_view layer) {
+  const bool is_current = entry.pepper_id == peppers_.current.id;
+  const Pepper& pepper = is_current ? peppers_.current : *peppers_.previous;
   TextEvidence evidence{entry.hits, entry.monitor, entry.has_links, ""};
-  if (!is_usable(evidence, engine_->rules())) return nullptr;
+  if (entry.mac != proof_of(entry, pepper) || !is_usable(evidence, engine_->rules())) {
+    metrics_.count("evidence_refused_total", layer);
+    return nullptr;
+  }
   std::string bytes = encode(evidence, hash);
   return std::make_shared<CachedText>(CachedText{std::move(evidence), std::move(bytes), ""});
 }
@@ -100,7 +115,7 @@ TextLookup::Missing TextLookup::find_redis(Missing missing) {
     missing[i]->is_in_redis = lookups[i].is_newer_schema;
     for (std::size_t at = i; at < lookups.size() && !missing[i]->found; at += missing.size()) {
       if (!lookups[at].entry) continue;
-      missing[i]->found = usable(*lookups[at].entry, missing[i]->hash);
+      missing[i]->found = usable(*lookups[at].entry, missing[i]->hash, "redis");
       // An entry under the previous pepper is written anew under the current one.
       missing[i]->is_in_redis = missing[i]->found && at == i;
     }
@@ -140,7 +155,7 @@ TextLookup::Missing TextLookup::find_database(Missing missing) {
         metrics_.count("evidence_refused_total", "postgres");
         continue;
       }
-      subject.found = usable(decoded.entry, subject.hash);
+      subject.found = usable(decoded.entry, subject.hash, "postgres");
       if (subject.found) subject.layer = Layer::kPostgres;
     }
   } catch (const pgqueue::Error& error) {

@@ -4,6 +4,9 @@
 // same rules version, computing. A layer that fails, or answers what cannot be used, is a miss.
 // Equal texts of a batch are one subject, and concurrent batches compute a subject once.
 //
+// What comes from Redis or from a verdict row carries a proof that a holder of the pepper wrote it,
+// and is not believed without: a store that lies costs a computation, never a verdict (SPEC I5).
+//
 // Nothing is written here: remember() is called with the subjects whose verdict was committed.
 //
 // Threads:   safe to share; scratch memory is the caller's.
@@ -83,7 +86,7 @@ class TextLookup {
   Missing find_database(Missing missing);
   void compute(const Missing& missing, TextScratch& scratch);
   // Evidence from outside, or null when it cannot be used.
-  Found usable(const cache::TextEntry& entry, const Digest& hash) const;
+  Found usable(const cache::TextEntry& entry, const Digest& hash, std::string_view layer);
   Found computed(const TextSubject& subject, TextScratch& scratch) const;
   std::string encode(const TextEvidence& evidence, const Digest& hash) const;
 

@@ -52,6 +52,8 @@ pgqueue::QueueOptions queue_options(const Settings& settings, const Config& conf
   options.lease_duration = settings.lease.duration;
   options.retry.attempts_max = settings.attempts_max;
   options.disposition = to_string(config.policy.on_indeterminate);
+  // One more than is judged: enough to see that a text is too long.
+  options.payload_bytes_max = static_cast<std::int32_t>(settings.text_bytes_max) + 1;
   options.completion_log = settings.has_completion_log ? pgqueue::sql::CompletionLog::kOn
                                                        : pgqueue::sql::CompletionLog::kOff;
   options.payload_retention = settings.keeps_payloads ? pgqueue::sql::PayloadRetention::kKeep
@@ -151,24 +153,32 @@ void Worker::Parts::judge_batches(const std::stop_token& stop) {
       // Out of memory, or a bug that did not abort: the batch's leases run out and others take it.
       metrics.count("batches_failed_total", "");
       log(LogLevel::kError, "batch failed", {{"tasks", static_cast<std::int64_t>(batch->size())}});
-      for (const auto& task : *batch) leases.remove(task.lease.task_id);
+      for (const auto& task : *batch) leases.remove(task.lease);
     }
   }
 }
 
 void Worker::Parts::release(const std::vector<pgqueue::Lease>& leases_to_return) {
   if (leases_to_return.empty()) return;
+  std::int64_t released = 0;
+  std::int64_t busy = 0;
   try {
     const std::span all(leases_to_return);
     for (std::size_t begin = 0; begin < all.size(); begin += pgqueue::Queue::kBatchMax) {
-      queue.release(all.subspan(begin, std::min(pgqueue::Queue::kBatchMax, all.size() - begin)),
-                    Deadline::after(settings.database_timeout));
+      const auto part = all.subspan(begin, std::min(pgqueue::Queue::kBatchMax, all.size() - begin));
+      const auto outcomes = queue.release(part, Deadline::after(settings.database_timeout));
+      for (std::size_t i = 0; i < part.size(); ++i) {
+        // A row that is locked just now stays in the table: the last release tries it again.
+        const bool is_busy = outcomes[i] == pgqueue::GiveBackOutcome::kBusy;
+        if (!is_busy) leases.remove(part[i]);
+        busy += is_busy ? 1 : 0;
+        released += outcomes[i] == pgqueue::GiveBackOutcome::kGivenBack ? 1 : 0;
+      }
     }
-    log(LogLevel::kInfo, "released", {{"tasks", static_cast<std::int64_t>(all.size())}});
   } catch (const pgqueue::Error& error) {
     log(LogLevel::kWarning, "release failed", {{"detail", std::string_view(error.what())}});
   }
-  for (const pgqueue::Lease& lease : leases_to_return) leases.remove(lease.task_id);
+  log(LogLevel::kInfo, "released", {{"tasks", released}, {"locked", busy}});
 }
 
 void Worker::Parts::collect(const Metrics::SetGauge& set) {
@@ -229,7 +239,10 @@ Worker::Worker(Settings settings, const Addresses& addresses)
       [parts = parts_.get()](const Metrics::SetGauge& set) { parts->collect(set); });
 }
 
-Worker::~Worker() { stop(); }
+Worker::~Worker() {
+  stop();
+  if (parts_->admin) parts_->admin->stop();
+}
 
 void Worker::start() {
   Parts& parts = *parts_;
@@ -279,7 +292,6 @@ void Worker::stop() {
     parts.hot->subscriber.stop();
     parts.hot->pool.stop();
   }
-  if (parts.admin) parts.admin->stop();
   log(LogLevel::kInfo, "stopped");
 }
 

@@ -68,6 +68,21 @@ TEST(Codec, ReadsOtherSpellingsOfTheSameJson) {
   }
 }
 
+TEST(Codec, CarriesAProofOfItsWriter) {
+  TextEntry entry{.subject = std::string(64, 'a'),
+                  .pepper_id = "p1",
+                  .rules_version = std::string(32, 'b'),
+                  .hits = {"scam.gift"},
+                  .mac = std::string(64, 'c')};
+  const std::vector<std::string> peppers = {"p1"};
+  const ExpectedText expected{entry.subject, entry.rules_version, peppers};
+  const std::string bytes = encode_text_entry(entry);
+  EXPECT_EQ(decode_text_entry(bytes, expected).entry, entry);
+  EXPECT_EQ(decode_text_entry(" " + bytes, expected).entry, entry);
+  const std::string broken = bytes.substr(0, bytes.size() - 3) + "x\"}";
+  EXPECT_EQ(decode_text_entry(broken, expected).outcome, DecodeOutcome::kUndecodable);
+}
+
 TEST(Codec, ANewerSchemaIsNotAnError) {
   const auto newer = replaced(encode_text_entry(full_entry()), ":1,", ":2,");
   EXPECT_EQ(decode(newer).outcome, DecodeOutcome::kNewerSchema);

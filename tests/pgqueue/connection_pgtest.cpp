@@ -78,6 +78,19 @@ TEST_F(ConnectionTest, AMalformedConnectionStringIsNotQuoted) {
   }
 }
 
+TEST_F(ConnectionTest, APasswordThatIsNotEscapedIsNotQuoted) {
+  for (const char* conninfo :
+       {"postgresql://svc:canarysecretA/tail@127.0.0.1/db",
+        "postgresql://svc:head@canarysecretB@127.0.0.1/db", "host=127.0.0.1 port=canarysecretC"}) {
+    try {
+      const Connection connection(conninfo, soon());
+      ADD_FAILURE() << "connected to nothing";
+    } catch (const pgqueue::Error& error) {
+      EXPECT_EQ(std::string(error.what()).find("canarysecret"), std::string::npos) << error.what();
+    }
+  }
+}
+
 TEST_F(ConnectionTest, LargeParametersAndRowsPass) {
   Connection connection(conninfo_, soon());
   const std::string large(8 << 20, 'x');

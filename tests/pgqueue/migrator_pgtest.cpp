@@ -137,6 +137,14 @@ TEST_F(MigratorTest, AWorkerRoleCanDoTheWorkersWork) {
   EXPECT_EQ(queue.complete({&completion, 1}, nullptr, soon())[0],
             pgqueue::CompletionOutcome::kCompleted);
   EXPECT_FALSE(api.cancel(id, soon()));
+  // Objects of the caller's own never stand in for the schema's.
+  pgqueue::Connection own(as("a2_login"), soon());
+  own.run_script(
+      "CREATE TEMP TABLE callers (id smallint, name text); "
+      "INSERT INTO callers VALUES (7, 'forged'); GRANT ALL ON callers TO public",
+      soon());
+  pgqueue::Transaction forged(own);
+  EXPECT_THROW(api.submit(forged, "forged", {&task, 1}, soon()), pgqueue::Error);
   // All three read the figures and the task, none its payload.
   execute("CREATE ROLE r2_login LOGIN IN ROLE r2_role");
   for (const char* user : {"w2_login", "a2_login", "r2_login"}) {

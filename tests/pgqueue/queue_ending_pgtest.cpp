@@ -55,6 +55,23 @@ TEST_F(QueueEnding, AHeartbeatOfACompletedTaskIsDoneAndNotLost) {
   EXPECT_EQ(queue_->heartbeat({&lease, 1}, soon())[0], HeartbeatOutcome::kDone);
 }
 
+TEST_F(QueueEnding, AVerdictAfterDecideByIsNoVerdict) {
+  open({.disposition = "block"});
+  submit(1);
+  const Lease lease = claim_one();
+  execute("UPDATE message_safety.safety_tasks SET decide_by = clock_timestamp()");
+  EXPECT_EQ(complete(lease), CompletionOutcome::kCompleted);
+  EXPECT_EQ(value("SELECT state || ' ' || decision || ' ' || disposition || ' ' || reason "
+                  "FROM message_safety.results"),
+            "expired indeterminate block expired");
+}
+
+TEST_F(QueueEnding, AClaimReadsAPayloadUpToItsBound) {
+  open({.payload_bytes_max = 4});
+  submit(1);
+  EXPECT_EQ(claim(1).at(0).payload, "payl");
+}
+
 TEST_F(QueueEnding, AClaimTellsThatATaskIsOverdue) {
   submit(1);
   execute("UPDATE message_safety.safety_tasks SET decide_by = clock_timestamp()");

@@ -238,6 +238,18 @@ TEST_F(QueueTest, R14_OneBadRowFailsAlone) {
   }
 }
 
+TEST_F(QueueTest, TroubleOfTheSchemaIsNoBadRow) {
+  submit(3);
+  std::vector<Completion> completions;
+  for (const ClaimedTask& task : claim(3)) completions.push_back(completion_of(task.lease));
+  execute("ALTER TABLE message_safety.results RENAME TO away");
+  EXPECT_THROW(queue_->complete(completions, nullptr, soon()), pgqueue::Error);
+  execute("ALTER TABLE message_safety.away RENAME TO results");
+  for (const auto outcome : queue_->complete(completions, nullptr, soon())) {
+    EXPECT_EQ(outcome, CompletionOutcome::kCompleted);
+  }
+}
+
 TEST_F(QueueTest, R15_AnyBytesAsFailureTextReachTheRetry) {
   std::mt19937 random(15);
   for (int round = 0; round < 50; ++round) {

@@ -20,8 +20,8 @@ class SqlPlan : public QueueFixture {
   }
   static std::vector<pgqueue::Param> claim_params() {
     using pgqueue::Param;
-    return {Param::int8(100), Param::int2(-1), Param::int2(-1), Param::uuid({}),
-            Param::int4(5),   Param::uuid({}), Param::uuid({}), Param::int8(30000)};
+    return {Param::int8(100), Param::int2(-1), Param::int2(-1),    Param::uuid({}),  Param::int4(5),
+            Param::uuid({}),  Param::uuid({}), Param::int8(30000), Param::int4(1000)};
   }
   static std::vector<pgqueue::Param> lease_params() {
     using pgqueue::ArrayParam;
@@ -45,6 +45,7 @@ class SqlPlan : public QueueFixture {
     for (int column = 4; column <= 15; ++column) {
       params.push_back(column == 11 ? hashes.build() : texts.build());
     }
+    params.push_back(pgqueue::Param::text("hold"));
     return params;
   }
   const std::string complete_sql_ = pgqueue::sql::complete(pgqueue::sql::CompletionLog::kOn,

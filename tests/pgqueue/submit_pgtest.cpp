@@ -210,6 +210,15 @@ TEST_F(SubmitTest, AKeyThatComesTwiceNeverLosesATask) {
             "1");
 }
 
+TEST_F(SubmitTest, AKeyThatComesAThousandTimesIsOneTask) {
+  const std::vector<NewTask> tasks(1000, keyed("k", "payload"));
+  const auto submitted = queue_->submit("safetyctl", tasks, soon());
+  EXPECT_EQ(submitted.hint.tasks_ready, 1U);
+  for (const auto& item : submitted.submissions) {
+    EXPECT_EQ(item.task_id, submitted.submissions[0].task_id);
+  }
+}
+
 TEST_F(SubmitTest, ArraysOfDifferentLengthsAreRefusedBeforeAnyRow) {
   for (const char* more : {"p_ids => array[message_safety.uuid_v7(), message_safety.uuid_v7()]",
                            "p_keys => array['a', 'b']", "p_classes => array[1, 1]::smallint[]"}) {

@@ -59,7 +59,7 @@ TEST_F(CommitterTest, ALockedRowIsRetriedAloneWhileTheCallerGoesOn) {
   EXPECT_EQ(committer.commit(tasks).size(), 2U);
   EXPECT_EQ(results(), "2");
   // Its lease is still in the table, so that the heartbeat goes on renewing it.
-  EXPECT_TRUE(leases_.stands(tasks[1].lease.task_id));
+  EXPECT_TRUE(leases_.stands(tasks[1].lease));
   lock.commit(soon());
   EXPECT_TRUE(await([&] { return results() == "3"; }));
   EXPECT_TRUE(await([&] { return leases_.size() == 0; }));

@@ -26,7 +26,7 @@ TEST_F(HeartbeatTest, R08_KeepsALeaseForManyTimesItsLengthWhileItsTaskRuns) {
   while (!end.has_passed()) rescued += queue_->rescue({}, 10, soon()).changed;
   EXPECT_EQ(rescued, 0);
   EXPECT_EQ(claim(1).size(), 0U);
-  EXPECT_FALSE(leases_.has_expired(tasks[0].lease.task_id, safety::system_clock().now()));
+  EXPECT_FALSE(leases_.has_expired(tasks[0].lease, safety::system_clock().now()));
   heartbeat.stop();
   EXPECT_EQ(complete(tasks[0].lease), pgqueue::CompletionOutcome::kCompleted);
 }
@@ -38,8 +38,8 @@ TEST_F(HeartbeatTest, R12_BringsBackThatATaskWasCancelled) {
   safety::Heartbeat heartbeat(*queue_, leases_, metrics_, 20ms, 1000ms);
   heartbeat.start();
   EXPECT_TRUE(queue_->cancel(tasks[0].lease.task_id, soon()));
-  EXPECT_TRUE(await([&] { return !leases_.stands(tasks[0].lease.task_id); }));
-  EXPECT_TRUE(leases_.stands(tasks[1].lease.task_id));
+  EXPECT_TRUE(await([&] { return !leases_.stands(tasks[0].lease); }));
+  EXPECT_TRUE(leases_.stands(tasks[1].lease));
 }
 
 TEST_F(HeartbeatTest, BringsBackThatALeaseWasLost) {
@@ -50,7 +50,7 @@ TEST_F(HeartbeatTest, BringsBackThatALeaseWasLost) {
   queue_->rescue({}, 10, soon());
   safety::Heartbeat heartbeat(*queue_, leases_, metrics_, 20ms, 1000ms);
   heartbeat.start();
-  EXPECT_TRUE(await([&] { return !leases_.stands(tasks[0].lease.task_id); }));
+  EXPECT_TRUE(await([&] { return !leases_.stands(tasks[0].lease); }));
 }
 
 TEST_F(HeartbeatTest, GoesOnAfterTheDatabaseWasAway) {

@@ -21,9 +21,9 @@ TEST(LeaseTable, HoldsWhatWasClaimedUntilItIsRemoved) {
   const std::vector<ClaimedTask> tasks = {claimed(), claimed()};
   table.add(tasks, safety::system_clock().now());
   EXPECT_EQ(table.size(), 2U);
-  EXPECT_TRUE(table.stands(tasks[0].lease.task_id));
-  table.remove(tasks[0].lease.task_id);
-  EXPECT_FALSE(table.stands(tasks[0].lease.task_id));
+  EXPECT_TRUE(table.stands(tasks[0].lease));
+  table.remove(tasks[0].lease);
+  EXPECT_FALSE(table.stands(tasks[0].lease));
   EXPECT_EQ(table.standing().size(), 1U);
 }
 
@@ -31,34 +31,39 @@ TEST(LeaseTable, ALostLeaseNoLongerStandsAndIsNotRenewed) {
   LeaseTable table;
   const std::vector<ClaimedTask> tasks = {claimed()};
   table.add(tasks, safety::system_clock().now());
-  table.mark_lost(tasks[0].lease.task_id);
-  EXPECT_FALSE(table.stands(tasks[0].lease.task_id));
+  table.mark_lost(tasks[0].lease);
+  EXPECT_FALSE(table.stands(tasks[0].lease));
   EXPECT_TRUE(table.standing().empty());
   EXPECT_EQ(table.size(), 1U);
-  table.mark_lost(Uuid::v7());
+  table.mark_lost({});
 }
 
 TEST(LeaseTable, KnowsWhenALeaseIsOver) {
   LeaseTable table;
   const std::vector<ClaimedTask> tasks = {claimed()};
-  const Uuid id = tasks[0].lease.task_id;
+  const pgqueue::Lease id = tasks[0].lease;
   const auto now = safety::system_clock().now();
   table.add(tasks, now + std::chrono::seconds(1));
   EXPECT_FALSE(table.has_expired(id, now));
   EXPECT_TRUE(table.has_expired(id, now + std::chrono::seconds(1)));
   table.renew(id, now + std::chrono::seconds(9));
   EXPECT_FALSE(table.has_expired(id, now + std::chrono::seconds(5)));
-  EXPECT_TRUE(table.has_expired(Uuid::v7(), now));
+  EXPECT_TRUE(table.has_expired({}, now));
 }
 
 TEST(LeaseTable, ATaskClaimedAgainStandsWithItsNewLease) {
   LeaseTable table;
   std::vector<ClaimedTask> tasks = {claimed()};
   table.add(tasks, safety::system_clock().now());
-  table.mark_lost(tasks[0].lease.task_id);
-  tasks[0].lease.generation = 3;
+  table.mark_lost(tasks[0].lease);
+  const pgqueue::Lease old = tasks[0].lease;
+  tasks[0].lease = {old.task_id, 3, Uuid::random()};
   table.add(tasks, safety::system_clock().now());
-  EXPECT_TRUE(table.stands(tasks[0].lease.task_id));
+  EXPECT_TRUE(table.stands(tasks[0].lease));
+  // What is learned of the old lease does not touch the new one.
+  table.mark_lost(old);
+  table.remove(old);
+  EXPECT_TRUE(table.stands(tasks[0].lease));
   EXPECT_EQ(table.standing().at(0).generation, 3);
 }
 

@@ -194,6 +194,18 @@ TEST_F(WorkerTest, AHangingRedisCostsNoTask) {
 }
 
 TEST_F(WorkerTest, ALyingCacheIsNotBelieved) {
+  // The lie that nothing else can see: the evidence of a blocked text without its hit.
+  run({"Send the gift card code now"});
+  const std::string own = redis_.ask({"KEYS", "*"});
+  std::string clean = redis_.ask({"GET", own});
+  clean.replace(clean.find("[\"scam.gift\"]"), 13, "[]");
+  redis_.ask({"SET", own, clean, "EX", "100"});
+  EXPECT_EQ(decision_of(run({"Send the gift card code now"})[0]), "block rule");
+  execute("DELETE FROM message_safety.verdicts");
+  redis_.ask({"SET", own, clean, "EX", "100"});
+  EXPECT_EQ(decision_of(run({"Send the gift card code now"})[0]), "block rule");
+  EXPECT_EQ(value("SELECT string_agg(decision, ',') FROM message_safety.verdicts"), "block");
+  redis_.ask({"FLUSHALL"});
   run({"Send the gift card code"});
   // The entry of a blocked text is replaced by one that names no rule of ours, then by another's.
   const std::string key = redis_.ask({"KEYS", "*"});
@@ -217,13 +229,21 @@ TEST_F(WorkerTest, AValueOfANewerSchemaStays) {
   EXPECT_EQ(redis_.ask({"GET", key}), newer);
 }
 
-TEST_F(WorkerTest, AnUnknownKindIsADeadLetterAndNeverAllowed) {
+TEST_F(WorkerTest, AnUnknownKindWaitsForAWorkerThatKnowsItAndIsNeverAllowed) {
   pgqueue::NewTask task = text_task("x");
   task.kind = "hologram";
   const auto id = queue_->submit("safetyctl", {&task, 1}, soon()).submissions[0].task_id;
-  run({});
-  EXPECT_EQ(decision_of(id), "indeterminate unsupported_kind");
-  EXPECT_EQ(value("SELECT state FROM message_safety.results"), "dead");
+  const auto worker = start();
+  EXPECT_TRUE(await([&] {
+    return value(
+               "SELECT attempt || ' ' || last_failure FROM message_safety.safety_tasks "
+               "WHERE parked") == "0 unsupported_kind";
+  }));
+  execute(
+      "UPDATE message_safety.safety_tasks SET decide_by = clock_timestamp(), "
+      "run_at = clock_timestamp()");
+  EXPECT_TRUE(await_drained());
+  EXPECT_EQ(decision_of(id), "indeterminate expired");
 }
 
 TEST_F(WorkerTest, AnOverdueTaskEndsExpired) {
