@@ -151,6 +151,10 @@ TEST_F(WorkerProcess, R23_WrongClocksDoNotRescueEarly) {
                 "ASAN_OPTIONS=verify_asan_link_order=0", "DONT_FAKE_MONOTONIC=1"},
         .output_path = dir_.file(std::string("clock") + offset)}));
   }
+  for (const auto& worker : workers) {
+    EXPECT_TRUE(await([&] { return worker->output().find(" started ") != std::string::npos; }));
+  }
+  submit(2000);
   EXPECT_TRUE(await([&] { return value("SELECT count(*) FROM message_safety.results") == "2000"; }))
       << workers[0]->output();
   EXPECT_EQ(value("SELECT count(*) FROM message_safety.results WHERE generation <> 1"), "0");
