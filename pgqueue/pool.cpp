@@ -55,7 +55,9 @@ std::unique_ptr<Connection> Pool::connect(Deadline deadline) {
   {
     MutexLock lock(mutex_);
     // Nothing notifies this wait: it ends at the back-off's end or at the caller's deadline.
-    slot_freed_.wait_until(lock, std::min(deadline.at(), next_connect_at_), [this] {
+    // A copy: the wait reads its time while the lock is open, and others move next_connect_at_ then.
+    const auto until = std::min(deadline.at(), next_connect_at_);
+    slot_freed_.wait_until(lock, until, [this] {
       mutex_.assert_held();
       return safety::system_clock().now() >= next_connect_at_;
     });
