@@ -55,7 +55,7 @@ std::unique_ptr<Connection> Pool::connect(Deadline deadline) {
   {
     MutexLock lock(mutex_);
     // Nothing notifies this wait: it ends at the back-off's end or at the caller's deadline.
-    // A copy: the wait reads its time while the lock is open, and others move next_connect_at_ then.
+    // A copy: the wait reads its time while the lock is open, and others move the member then.
     const auto until = std::min(deadline.at(), next_connect_at_);
     slot_freed_.wait_until(lock, until, [this] {
       mutex_.assert_held();
