@@ -5,7 +5,7 @@ import re
 
 from source_tree import run
 
-# A path counts where it starts, so that a URL such as http://host.example/work/x is fine.
+# A path counts where it starts, so that a URL such as http://host.example/home/page is fine.
 PATHS = re.compile(r"(?<![\w.~%/-])/(work|workspace|home/\w+|Users/\w+|root/\w+)(?=/)")
 HOSTS = re.compile(r"\b((deb|security|ftp\.?\w*)\.debian\.org|archive\.ubuntu\.com"
                    r"|registry\.(npmjs\.org|yarnpkg\.com)|(files\.)?pypi\.org|pythonhosted\.org"

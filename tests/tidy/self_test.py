@@ -131,7 +131,7 @@ GOOD = {
     "tests/cache/CMakeLists.txt": "a_test.cpp",
     "migrations/0001_a.sql": "-- one\n",
     "pgqueue/CMakeLists.txt": "migrations/0001_a.sql\n",
-    "data.yaml": "\u00e9: http://host.example/work/x\n",
+    "data.yaml": "\u00e9: http://host.example/home/page/x\n",
     ".clang-format": "BasedOnStyle: Google\n",
 }
 # What only one check should accept.
