@@ -7,7 +7,7 @@
 // Owns:      nothing but options; the pool must outlive it.
 // Blocks:    every call up to its deadline.
 // Fails:     throws Error; expected outcomes are returned, one for each task, in the order given.
-// Limits:    kBatchMax tasks a call (checked).
+// Limits:    kBatchMax tasks a call (checked); submit() kSubmitBytesMax (submit.h).
 #pragma once
 
 #include <chrono>

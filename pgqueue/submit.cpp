@@ -1,5 +1,6 @@
 #include "pgqueue/submit.h"
 
+#include "pgqueue/error.h"
 #include "pgqueue/queue.h"
 #include "safety/base/check.h"
 
@@ -19,6 +20,8 @@ std::optional<std::string_view> view(const std::optional<std::string>& text) {
   return std::string_view(*text);
 }
 
+std::size_t size_of(const std::optional<std::string>& text) { return text ? text->size() : 0; }
+
 std::optional<std::int64_t> count(const std::optional<std::chrono::milliseconds>& duration) {
   if (!duration) return std::nullopt;
   return std::int64_t{duration->count()};
@@ -26,8 +29,20 @@ std::optional<std::int64_t> count(const std::optional<std::chrono::milliseconds>
 
 }  // namespace
 
+void check_submit_bytes(std::span<const NewTask> tasks) {
+  std::size_t bytes = 0;
+  for (const NewTask& task : tasks) {
+    bytes += task.kind.size() + task.payload.size() + size_of(task.idempotency_key) +
+             size_of(task.subject_id);
+  }
+  if (bytes > kSubmitBytesMax) {
+    throw Error("submit: the tasks have more than 256 MiB, submit them in parts", "54000", {});
+  }
+}
+
 Statement submit_statement(const std::string& caller, std::span<const NewTask> tasks) {
   SAFETY_CHECK(tasks.size() <= Queue::kBatchMax);
+  check_submit_bytes(tasks);
   ArrayParam kinds(Oid::kText, tasks.size());
   ArrayParam payloads(Oid::kBytea, tasks.size());
   ArrayParam ids(Oid::kUuid, tasks.size());

@@ -1,8 +1,11 @@
 // Submitting: the one call of submit_tasks(), as a statement for our own connections.
 //
-// Threads: pure functions. Blocks: never. Limits: Queue::kBatchMax tasks a call (checked).
+// Threads: pure functions. Blocks: never.
+// Fails:   Error (SQLSTATE 54000) when the tasks of a call are too many bytes; nothing is sent then.
+// Limits:  Queue::kBatchMax tasks a call (checked); kSubmitBytesMax of text, keys and subjects.
 #pragma once
 
+#include <cstddef>
 #include <span>
 #include <string>
 
@@ -10,6 +13,11 @@
 #include "pgqueue/wire.h"
 
 namespace han::pgqueue {
+
+// PostgreSQL takes no message of 1 GiB; libpqxx sends each byte of a text as two.
+inline constexpr std::size_t kSubmitBytesMax = std::size_t{256} << 20;
+
+void check_submit_bytes(std::span<const NewTask> tasks);
 
 Statement submit_statement(const std::string& caller, std::span<const NewTask> tasks);
 Submitted submitted_of(const Rows& rows);

@@ -77,6 +77,7 @@ Submitted submit(pqxx::transaction_base& transaction, const std::string& caller,
                  std::span<const NewTask> tasks) {
   SAFETY_CHECK(tasks.size() <= Queue::kBatchMax);
   if (tasks.empty()) return {};
+  check_submit_bytes(tasks);
   Columns columns;
   for (const NewTask& task : tasks) {
     columns[0].add(task.kind);

@@ -5,7 +5,7 @@
 // Threads:   as the transaction: one thread at a time.
 // Blocks:    as libpqxx: without a deadline of ours.
 // Fails:     throws what libpqxx throws; the caller's transaction is aborted then, as after any
-//            failed statement.
+//            failed statement. Error when the tasks are too many bytes (submit.h): nothing is sent.
 // Limits:    as Queue::submit().
 #pragma once
 
