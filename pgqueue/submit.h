@@ -1,7 +1,7 @@
 // Submitting: the one call of submit_tasks(), as a statement for our own connections.
 //
 // Threads: pure functions. Blocks: never.
-// Fails:   Error (SQLSTATE 54000) when the tasks of a call are too many bytes; nothing is sent then.
+// Fails:   Error (SQLSTATE 54000) when the tasks of a call are too many bytes; nothing is sent.
 // Limits:  Queue::kBatchMax tasks a call (checked); kSubmitBytesMax of text, keys and subjects.
 #pragma once
 
