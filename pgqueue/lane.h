@@ -28,6 +28,14 @@ struct LaneQuota {
   std::int32_t tasks_max = 0;
 };
 
+// A claimed task, as far as sharing is concerned.
+struct LaneTask {
+  std::int16_t priority_class = 0;
+  std::int16_t lane = 0;
+  safety::Uuid id;
+  std::chrono::milliseconds waited{0};
+};
+
 // A part of one lane: behind `after`, up to and with `upto`.
 struct LaneSpan {
   std::int16_t priority_class = 0;
