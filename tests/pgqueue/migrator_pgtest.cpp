@@ -17,7 +17,8 @@ class MigratorTest : public QueueFixture {
     static int count = 0;
     const std::string name = "empty_" + std::to_string(++count);
     pg_execute(server().conninfo(), "CREATE DATABASE " + name);
-    conninfo_ = server().conninfo(name);
+    direct_conninfo_ = server().conninfo(name);
+    conninfo_ = front(direct_conninfo_);
     connection_ = std::make_unique<pgqueue::Connection>(conninfo_, soon());
   }
   std::unique_ptr<pgqueue::Connection> connection_;

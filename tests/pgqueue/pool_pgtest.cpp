@@ -42,6 +42,7 @@ TEST_F(PoolTest, AWaiterGetsTheConnectionThatIsGivenBack) {
 }
 
 TEST_F(PoolTest, DropsConnectionsThatDiedIdle) {
+  use_sessions("it ends the server's sessions; a pooler's connections to us outlive those");
   Pool pool({.conninfo = conninfo_});
   { const auto lease = pool.acquire(soon()); }
   execute(

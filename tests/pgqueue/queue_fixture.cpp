@@ -1,6 +1,49 @@
 #include "tests/pgqueue/queue_fixture.h"
 
+#include <cstdio>
+#include <cstdlib>
+#include <stdexcept>
+#include <string_view>
+
+#include "tests/support/pg_bouncer.h"
+
 namespace han::tests {
+namespace {
+
+bool has_pooler() {
+  const char* pooler = std::getenv("HAN_SAFETY_TEST_POOLER");
+  if (pooler == nullptr || *pooler == '\0') return false;
+  if (std::string_view(pooler) == "pgbouncer") return true;
+  throw std::runtime_error("HAN_SAFETY_TEST_POOLER can only be pgbouncer");
+}
+
+PgBouncer& pooler(const PgServer& server) {
+  static PgBouncer pooler(server);
+  return pooler;
+}
+
+// Prints, after the last test, which tests did not go through the pooler.
+class Exceptions : public ::testing::Environment {
+ public:
+  void add(const std::string& line) { lines_ += "  " + line + "\n"; }
+  void TearDown() override {
+    if (!has_pooler()) return;
+    std::printf("R25: all tests went through PgBouncer in transaction mode, except:\n%s",
+                lines_.empty() ? "  (none)\n" : lines_.c_str());
+  }
+
+ private:
+  std::string lines_;
+};
+
+// gtest owns it.
+Exceptions* const exceptions = [] {
+  auto* mine = new Exceptions;
+  ::testing::AddGlobalTestEnvironment(mine);
+  return mine;
+}();
+
+}  // namespace
 
 using pgqueue::ClaimedTask;
 using pgqueue::Lease;
@@ -14,7 +57,24 @@ PgServer& QueueFixture::server() {
 }
 
 void QueueFixture::SetUp() {
-  conninfo_ = server().make_database();
+  direct_conninfo_ = server().make_database();
+  conninfo_ = front(direct_conninfo_);
+  open({});
+}
+
+std::string QueueFixture::front(const std::string& conninfo) {
+  return has_pooler() ? pooler(server()).through(conninfo) : conninfo;
+}
+
+std::string QueueFixture::front_socket_path() {
+  return has_pooler() ? pooler(server()).socket_path() : server().socket_path();
+}
+
+void QueueFixture::use_sessions(const std::string& reason) {
+  if (!has_pooler()) return;
+  const auto* info = ::testing::UnitTest::GetInstance()->current_test_info();
+  exceptions->add(std::string(info->test_suite_name()) + "." + info->name() + ": " + reason);
+  conninfo_ = direct_conninfo_;
   open({});
 }
 

@@ -1,5 +1,8 @@
 // QueueFixture: a queue on a fresh database of a server that all tests of the program share.
 //
+// With HAN_SAFETY_TEST_POOLER=pgbouncer in the environment every connection goes through PgBouncer in
+// transaction mode (R25).
+//
 // Threads: one thread at a time.
 // Owns:    the database's pool; the server lives to the end of the program.
 #pragma once
@@ -24,6 +27,13 @@ class QueueFixture : public ::testing::Test {
   static PgServer& server();
 
   void SetUp() override;
+  // The connection string that leads to the same database the way this program goes.
+  static std::string front(const std::string& conninfo);
+  // The socket behind which the server, or the pooler, listens.
+  static std::string front_socket_path();
+  // For a test that is about sessions: where the program goes through the pooler, this test goes
+  // straight to the server, and the program prints its name and the reason at its end.
+  void use_sessions(const std::string& reason);
   // Another queue on the same database.
   void open(pgqueue::QueueOptions options);
 
@@ -40,6 +50,7 @@ class QueueFixture : public ::testing::Test {
   void expire_leases();
 
   std::string conninfo_;
+  std::string direct_conninfo_;
   std::unique_ptr<pgqueue::Pool> pool_;
   std::unique_ptr<pgqueue::Queue> queue_;
   const pgqueue::Uuid holder_ = pgqueue::Uuid::random();

@@ -362,7 +362,7 @@ TEST_F(QueueTest, R30_TerminatedSessionsDoNotFreeTheirTasks) {
 }
 
 TEST_F(QueueTest, ALostCommitAcknowledgementIsAlreadyDone) {
-  TcpGate gate(server().socket_path());
+  TcpGate gate(front_socket_path());
   pgqueue::Pool pool({.conninfo = "host=127.0.0.1 sslmode=disable user=postgres port=" +
                                   std::to_string(gate.port()) +
                                   " dbname=" + value("SELECT current_database()")});
