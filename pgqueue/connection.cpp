@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "pgqueue/error.h"
+#include "pgqueue/sql.h"
 #include "safety/base/check.h"
 
 namespace han::pgqueue {
@@ -39,10 +40,12 @@ Error error_of(const PGresult* result, std::string_view name, bool is_script) {
     const std::string hint = field(result, PG_DIAG_MESSAGE_HINT);
     if (!hint.empty()) what += ". " + hint;
   } else {
-    what += " failed";
+    what += sqlstate == kReadOnlyState ? ": the server is read-only" : " failed";
   }
   // 57014 is a cancelled statement: the statement timeout that carries our deadline.
-  return Error(what, sqlstate, {.is_deadline = sqlstate == "57014"});
+  return Error(what, sqlstate,
+               {.connection_is_broken = sqlstate == kReadOnlyState && !is_script,
+                .is_deadline = sqlstate == "57014"});
 }
 
 // libpq's message of a failed connect names host, port, role and database, and the server's reason.
@@ -57,6 +60,15 @@ std::string first_line(const char* message) {
     if (c == '\n' || c == '\t') c = ' ';
   }
   return text;
+}
+
+// libpq looks for a writable server itself; when it has found none but a standby, it says so in
+// words only. It speaks English as long as the program sets no locale.
+Error connect_error(const char* message) {
+  const std::string reason = first_line(message);
+  const bool is_read_only = reason.find("session is read-only") != std::string::npos;
+  return Error("connect: " + std::string(is_read_only ? "the server is read-only: " : "") + reason,
+               is_read_only ? kReadOnlyState : "", {.connection_is_broken = true});
 }
 
 }  // namespace
@@ -91,14 +103,12 @@ void Connection::connect(const std::string& conninfo, Deadline deadline) {
                                              nullptr};
   connection_.reset(PQconnectStartParams(keywords.data(), values.data(), 1));
   if (!connection_ || PQstatus(connection_.get()) == CONNECTION_BAD) {
-    const std::string reason = connection_ ? first_line(PQerrorMessage(connection_.get())) : "";
-    throw Error("connect: " + reason, "", {.connection_is_broken = true});
+    throw connect_error(connection_ ? PQerrorMessage(connection_.get()) : nullptr);
   }
   PostgresPollingStatusType status = PGRES_POLLING_WRITING;
   while (status != PGRES_POLLING_OK) {
     if (status == PGRES_POLLING_FAILED) {
-      throw Error("connect: " + first_line(PQerrorMessage(connection_.get())), "",
-                  {.connection_is_broken = true});
+      throw connect_error(PQerrorMessage(connection_.get()));
     }
     const short events = status == PGRES_POLLING_READING ? POLLIN : POLLOUT;
     if (wait_for(PQsocket(connection_.get()), events, deadline) == Ready::kDeadline) {
@@ -210,8 +220,18 @@ std::vector<Rows> Connection::run(std::span<const Statement> statements, Deadlin
     }
   }
   if (PQexitPipelineMode(connection_.get()) != 1) fail_connection("sync", may_commit, false);
-  if (first_error) throw *first_error;
+  if (first_error) {
+    is_read_only_ = first_error->is_read_only();
+    is_broken_ = first_error->connection_is_broken();
+    throw *first_error;
+  }
   return all;
+}
+
+bool Connection::is_pooled(Deadline deadline) {
+  const Statement statement{"backend", sql::kBackendPid, {}};
+  const auto rows = run({&statement, 1}, deadline, Commits::kNo);
+  return rows[0].int4(0, 0) != PQbackendPID(connection_.get());
 }
 
 void Connection::run_script(const std::string& sql, Deadline deadline) {

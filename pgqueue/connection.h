@@ -7,7 +7,8 @@
 // Threads:   one thread at a time.
 // Owns:      the socket.
 // Blocks:    up to the deadline; name look-up while connecting is libpq's and can exceed it.
-// Fails:     throws Error. After a deadline or a broken connection `is_usable()` is false.
+// Fails:     throws Error. After a deadline, a broken connection or the word of a server that it is
+//            read-only, `is_usable()` is false: a new connection may find one that is not.
 // Source:    PostgreSQL documentation, libpq chapters "Pipeline Mode" and "Asynchronous Command
 // Processing".
 #pragma once
@@ -46,6 +47,11 @@ class Connection {
   static bool is_well_formed(const std::string& conninfo);
 
   bool is_usable() const;
+  // The server was found to take no writes (Error::is_read_only()).
+  bool is_read_only() const { return is_read_only_; }
+  // Whether a pooler stands between us and the server: its process is not the one that the
+  // connection was promised.
+  bool is_pooled(Deadline deadline);
   // True when the server closed the connection while it was idle, or sent something unasked.
   bool has_died_idle() const;
 
@@ -61,6 +67,7 @@ class Connection {
 
   std::unique_ptr<pg_conn, Close> connection_;
   bool is_broken_ = false;
+  bool is_read_only_ = false;
 };
 
 }  // namespace han::pgqueue

@@ -25,12 +25,16 @@ bool Error::is_about_values() const {
   return sqlstate_.starts_with("22") || sqlstate_.starts_with("23") || sqlstate_.starts_with("54");
 }
 
+bool Error::is_rollback() const { return sqlstate_ == "40001" || sqlstate_ == "40P01"; }
+
+bool Error::is_read_only() const { return sqlstate_ == kReadOnlyState; }
+
 bool Error::is_retryable() const {
   // 08 connection, 40 rollback (deadlock, serialization), 53 resources, 57 operator intervention,
   // 58 system; 25006 a read-only server (failover), 55P03 lock timeout.
   static constexpr std::array<std::string_view, 5> kClasses = {"08", "40", "53", "57", "58"};
   if (traits_.connection_is_broken || traits_.is_deadline) return true;
-  if (sqlstate_ == "25006" || sqlstate_ == "55P03") return true;
+  if (is_read_only() || sqlstate_ == "55P03") return true;
   return std::any_of(kClasses.begin(), kClasses.end(),
                      [this](std::string_view c) { return sqlstate_.starts_with(c); });
 }

@@ -15,6 +15,9 @@
 
 namespace han::pgqueue {
 
+// read_only_sql_transaction: PostgreSQL's word for a write on a standby.
+inline constexpr std::string_view kReadOnlyState = "25006";
+
 class Error : public std::runtime_error {
  public:
   struct Traits {
@@ -36,6 +39,11 @@ class Error : public std::runtime_error {
   // Worth doing again: connection trouble, deadlock, serialization, shutdown, resources, a
   // read-only server.
   bool is_retryable() const;
+  // The server rolled the transaction back for another's sake (deadlock, serialization): nothing of
+  // it was done, the same again is right. See retry_rollbacks() in transaction.h.
+  bool is_rollback() const;
+  // The server takes no writes: a standby, or one that is being made the primary.
+  bool is_read_only() const;
   // Speaks of the values that were sent (data, constraint, limit), not of the server or the schema.
   bool is_about_values() const;
 

@@ -95,6 +95,11 @@ void Migrator::apply(const MigrationFile& file, Deadline deadline) {
 }
 
 std::vector<std::string> Migrator::migrate(Deadline deadline) {
+  if (connection_.is_pooled(deadline)) {
+    throw Error(
+        "migrate: the connection goes through a pooler; name PostgreSQL's own host and port", "",
+        {});
+  }
   connection_.run_script(std::string("BEGIN;\n") + kLock + kPrepare + ";COMMIT;", deadline);
   std::vector<std::string> names;
   const std::vector<MigrationStatus> all = status(deadline);

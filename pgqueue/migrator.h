@@ -3,7 +3,7 @@
 // Each file of migrations/ is embedded, numbered and checksummed. A file is applied in one
 // transaction under an advisory lock, so several migrators take turns; a file headed "--
 // no-transaction" holds one idempotent statement and runs alone. An applied file that has changed
-// since is refused.
+// since is refused, and so is a connection through a pooler, which may cut a long migration off.
 //
 // Threads:   one thread at a time.
 // Blocks:    up to the deadline, for each file.

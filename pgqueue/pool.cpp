@@ -71,23 +71,34 @@ std::unique_ptr<Connection> Pool::connect(Deadline deadline) {
         options_.conninfo, deadline.earlier(Deadline::after(options_.connect_timeout)));
     MutexLock lock(mutex_);
     ++connects_;
-    failures_in_a_row_ = 0;
     return connection;
   } catch (const Error&) {
     MutexLock lock(mutex_);
     ++connect_failures_;
-    next_connect_at_ = safety::system_clock().now() +
-                       options_.backoff.delay(failures_in_a_row_++, safety::jitter_random());
+    back_off();
     throw;
   }
 }
 
+void Pool::back_off() {
+  next_connect_at_ = safety::system_clock().now() +
+                     options_.backoff.delay(failures_in_a_row_++, safety::jitter_random());
+}
+
 void Pool::give_back(std::unique_ptr<Connection> connection) {
   const bool is_usable = connection->is_usable();
+  std::vector<std::unique_ptr<Connection>> closing;
   {
     MutexLock lock(mutex_);
     --in_use_;
-    if (is_usable) idle_.push_back(std::move(connection));
+    if (is_usable) {
+      failures_in_a_row_ = 0;
+      idle_.push_back(std::move(connection));
+    } else if (connection->is_read_only()) {
+      // The other connections lead to the same server.
+      closing.swap(idle_);
+      back_off();
+    }
   }
   slot_freed_.notify_one();
 }

@@ -7,8 +7,8 @@
 //            connect, and for the connect itself.
 // Fails:     the constructor throws Error for a malformed connection string; acquire() throws Error
 //            (retryable) when no connection could be had in time.
-// Limits:    `connections_max` at once; after a failed connect all callers share one back-off with
-//            jitter, so a dead server is not stormed.
+// Limits:    `connections_max` at once; after a failed connect, or a server that turned out to be
+//            read-only, all callers share one back-off with jitter, so neither is stormed.
 #pragma once
 
 #include <chrono>
@@ -68,6 +68,7 @@ class Pool {
   void give_back(std::unique_ptr<Connection> connection);
   void wait_for_slot(Deadline deadline);
   std::unique_ptr<Connection> connect(Deadline deadline);
+  void back_off() REQUIRES(mutex_);
 
   const PoolOptions options_;
   mutable safety::Mutex mutex_;

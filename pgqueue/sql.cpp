@@ -175,6 +175,9 @@ const std::string_view kMaintainPartitions =
 // Whether the server answers. Locks: none. Index: none.
 const std::string_view kProbe = "SELECT 1";
 
+// Which session answers. Locks: none. Index: none.
+const std::string_view kBackendPid = "SELECT pg_backend_pid()";
+
 // One task wherever it is; times in milliseconds since 1970. Locks: none.
 // Index: primary key, results_task of every partition that can hold it.
 const std::string_view kFindTask = R"sql(

@@ -29,6 +29,7 @@ extern const std::string_view kUnpark;
 extern const std::string_view kMaintainPartitions;
 
 extern const std::string_view kProbe;
+extern const std::string_view kBackendPid;
 extern const std::string_view kFindTask;
 extern const std::string_view kListLive;
 extern const std::string_view kListFinished;

@@ -1,10 +1,11 @@
 #include "pgqueue/transaction.h"
 
-#include <algorithm>
-#include <utility>
+#include <poll.h>
 
-#include "pgqueue/error.h"
+#include <algorithm>
+
 #include "pgqueue/sql.h"
+#include "safety/base/backoff.h"
 #include "safety/base/check.h"
 
 namespace han::pgqueue {
@@ -75,8 +76,21 @@ void Transaction::commit(Deadline deadline) {
 
 Rows Transaction::run(Connection& connection, Statement statement, Deadline deadline,
                       Durability durability) {
-  const Statement flight[] = {settings(deadline, durability), std::move(statement)};
-  return std::move(connection.run(flight, deadline, Connection::Commits::kYes).back());
+  Statement flight[] = {{}, std::move(statement)};
+  return retry_rollbacks(deadline, [&] {
+    flight[0] = settings(deadline, durability);
+    return std::move(connection.run(flight, deadline, Connection::Commits::kYes).back());
+  });
+}
+
+bool pause_after_rollback(std::uint32_t failures, Deadline deadline) {
+  static const safety::Backoff backoff(std::chrono::milliseconds(1),
+                                       std::chrono::milliseconds(100));
+  const auto pause = Deadline::after(backoff.delay(failures, safety::jitter_random()));
+  while (!pause.has_passed() && !deadline.has_passed()) {
+    ::poll(nullptr, 0, deadline.earlier(pause).poll_ms());
+  }
+  return !deadline.has_passed();
 }
 
 }  // namespace han::pgqueue

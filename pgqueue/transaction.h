@@ -11,9 +11,11 @@
 #pragma once
 
 #include <chrono>
+#include <utility>
 #include <vector>
 
 #include "pgqueue/connection.h"
+#include "pgqueue/error.h"
 
 namespace han::pgqueue {
 
@@ -31,7 +33,8 @@ class Transaction {
   void enqueue(Statement statement);
   void commit(Deadline deadline);
 
-  // One statement in a transaction of its own, in one flight.
+  // One statement in a transaction of its own, in one flight; again where the server rolled it back
+  // for another's sake.
   static Rows run(Connection& connection, Statement statement, Deadline deadline,
                   Durability durability = Durability::kDurable);
 
@@ -44,5 +47,21 @@ class Transaction {
   bool has_begun_ = false;
   bool is_over_ = false;
 };
+
+// A moment, longer with each failure and never beyond the deadline; false when that has passed.
+bool pause_after_rollback(std::uint32_t failures, Deadline deadline);
+
+// Does a whole transaction, again as long as the server ends it in a deadlock or for serialization:
+// whoever asked for it never sees those before the deadline.
+template <typename Work>
+auto retry_rollbacks(Deadline deadline, Work&& work) {
+  for (std::uint32_t failures = 0;; ++failures) {
+    try {
+      return work();
+    } catch (const Error& error) {
+      if (!error.is_rollback() || !pause_after_rollback(failures, deadline)) throw;
+    }
+  }
+}
 
 }  // namespace han::pgqueue

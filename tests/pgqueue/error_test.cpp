@@ -19,4 +19,15 @@ TEST(Error, NamesTheSqlState) {
   EXPECT_STREQ(Error("claim failed", "", {}).what(), "claim failed");
 }
 
+TEST(Error, ARollbackForAnothersSakeIsToldFromOtherTrouble) {
+  for (const char* sqlstate : {"40001", "40P01"}) {
+    EXPECT_TRUE(Error("", sqlstate, {}).is_rollback()) << sqlstate;
+  }
+  for (const char* sqlstate : {"", "40003", "53100", "57014", "25006"}) {
+    EXPECT_FALSE(Error("", sqlstate, {}).is_rollback()) << sqlstate;
+  }
+  EXPECT_TRUE(Error("", "25006", {}).is_read_only());
+  EXPECT_FALSE(Error("", "25001", {}).is_read_only());
+}
+
 }  // namespace han::pgqueue

@@ -4,6 +4,7 @@
 #include "pgqueue/migrator.h"
 #include "pgqueue/task_query.h"
 #include "tests/pgqueue/queue_fixture.h"
+#include "tests/support/pg_bouncer.h"
 
 namespace han::tests {
 
@@ -19,7 +20,8 @@ class MigratorTest : public QueueFixture {
     pg_execute(server().conninfo(), "CREATE DATABASE " + name);
     direct_conninfo_ = server().conninfo(name);
     conninfo_ = front(direct_conninfo_);
-    connection_ = std::make_unique<pgqueue::Connection>(conninfo_, soon());
+    note_direct("migrations are applied over a direct connection; what comes after is not");
+    connection_ = std::make_unique<pgqueue::Connection>(direct_conninfo_, soon());
   }
   std::unique_ptr<pgqueue::Connection> connection_;
 };
@@ -76,7 +78,7 @@ TEST_F(MigratorTest, AFileWithoutTransactionRunsAlone) {
 
 TEST_F(MigratorTest, TwoMigratorsAtOnceApplyEachFileOnce) {
   const auto run = [&] {
-    pgqueue::Connection connection(conninfo_, soon());
+    pgqueue::Connection connection(direct_conninfo_, soon());
     Migrator(connection).migrate(soon());
   };
   {
@@ -85,6 +87,19 @@ TEST_F(MigratorTest, TwoMigratorsAtOnceApplyEachFileOnce) {
   }
   EXPECT_EQ(value("SELECT count(*) FROM message_safety.schema_migrations"),
             std::to_string(pgqueue::embedded_migrations().size()));
+}
+
+TEST_F(MigratorTest, R25_APoolerIsRefusedByName) {
+  const PgBouncer pooler(server());
+  pgqueue::Connection pooled(pooler.through(direct_conninfo_), soon());
+  Migrator migrator(pooled);
+  try {
+    migrator.migrate(soon());
+    FAIL() << "migrated through a pooler";
+  } catch (const pgqueue::Error& error) {
+    EXPECT_NE(std::string(error.what()).find("pooler"), std::string::npos) << error.what();
+  }
+  EXPECT_EQ(migrator.status(soon())[0].state, MigrationStatus::State::kPending);
 }
 
 TEST_F(MigratorTest, RolesHaveTheLeastTheyNeed) {

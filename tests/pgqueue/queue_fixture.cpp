@@ -2,6 +2,8 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <map>
+#include <set>
 #include <stdexcept>
 #include <string_view>
 
@@ -25,15 +27,18 @@ PgBouncer& pooler(const PgServer& server) {
 // Prints, after the last test, which tests did not go through the pooler.
 class Exceptions : public ::testing::Environment {
  public:
-  void add(const std::string& line) { lines_ += "  " + line + "\n"; }
+  void add(const std::string& reason, const std::string& test) { by_reason_[reason].insert(test); }
   void TearDown() override {
     if (!has_pooler()) return;
-    std::printf("R25: all tests went through PgBouncer in transaction mode, except:\n%s",
-                lines_.empty() ? "  (none)\n" : lines_.c_str());
+    std::printf("R25: all tests went through PgBouncer in transaction mode, except:\n");
+    for (const auto& [reason, tests] : by_reason_) {
+      std::printf("  %s:\n", reason.c_str());
+      for (const std::string& test : tests) std::printf("    %s\n", test.c_str());
+    }
   }
 
  private:
-  std::string lines_;
+  std::map<std::string, std::set<std::string>> by_reason_;
 };
 
 // gtest owns it.
@@ -70,10 +75,15 @@ std::string QueueFixture::front_socket_path() {
   return has_pooler() ? pooler(server()).socket_path() : server().socket_path();
 }
 
-void QueueFixture::use_sessions(const std::string& reason) {
+void QueueFixture::note_direct(const std::string& reason) {
   if (!has_pooler()) return;
   const auto* info = ::testing::UnitTest::GetInstance()->current_test_info();
-  exceptions->add(std::string(info->test_suite_name()) + "." + info->name() + ": " + reason);
+  exceptions->add(reason, std::string(info->test_suite_name()) + "." + info->name());
+}
+
+void QueueFixture::use_sessions(const std::string& reason) {
+  if (!has_pooler()) return;
+  note_direct(reason);
   conninfo_ = direct_conninfo_;
   open({});
 }

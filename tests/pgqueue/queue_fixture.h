@@ -31,8 +31,9 @@ class QueueFixture : public ::testing::Test {
   static std::string front(const std::string& conninfo);
   // The socket behind which the server, or the pooler, listens.
   static std::string front_socket_path();
-  // For a test that is about sessions: where the program goes through the pooler, this test goes
-  // straight to the server, and the program prints its name and the reason at its end.
+  // Where the program goes through the pooler, it prints at its end that this test did not, and why.
+  static void note_direct(const std::string& reason);
+  // For a test that is about sessions: it goes straight to the server.
   void use_sessions(const std::string& reason);
   // Another queue on the same database.
   void open(pgqueue::QueueOptions options);
