@@ -1,7 +1,7 @@
 // QueueFixture: a queue on a fresh database of a server that all tests of the program share.
 //
-// With HAN_SAFETY_TEST_POOLER=pgbouncer in the environment every connection goes through PgBouncer in
-// transaction mode (R25).
+// With HAN_SAFETY_TEST_POOLER=pgbouncer in the environment every connection goes through PgBouncer
+// in transaction mode (R25).
 //
 // Threads: one thread at a time.
 // Owns:    the database's pool; the server lives to the end of the program.

@@ -1,7 +1,7 @@
 // PgBouncer: a real PgBouncer in transaction mode in front of a PgServer, on a unix socket only.
 //
-// Every transaction may run in another session of the server, and nothing is reset between two: what
-// leaves state in a session, or looks for it there, shows.
+// Every transaction may run in another session of the server, and nothing is reset between two:
+// what leaves state in a session, or looks for it there, shows.
 //
 // Threads: one thread at a time.
 // Owns:    the PgBouncer process and its folder; the server must outlive it.
