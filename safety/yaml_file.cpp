@@ -305,6 +305,8 @@ void YamlNode::require_schema(std::int64_t version) const {
   }
 }
 
+bool YamlNode::is_list() const { return tree_->nodes[index_].kind == Kind::kList; }
+
 std::vector<YamlNode> YamlNode::items(std::size_t count_max) const {
   const YamlTree::Node& node = tree_->nodes[index_];
   if (node.kind != Kind::kList) fail("must be a list");

@@ -79,6 +79,7 @@ class YamlNode {
   std::vector<YamlEntry> entries(std::size_t count_max) const;  // in the order of the file
   void require_schema(std::int64_t version) const;
 
+  bool is_list() const;
   std::vector<YamlNode> items(std::size_t count_max) const;  // lists
 
   // Scalars. Text takes quoted and plain scalars but not null; integers and booleans take only

@@ -1,6 +1,7 @@
 #include "safety/worker/batch_judge.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <deque>
 #include <unordered_map>
 
@@ -50,7 +51,7 @@ void BatchJudge::sort_out(const BatchQueue::Batch& batch, Work& work) {
     return subject_result(indeterminate_verdict(reason, versions, parts_.config));
   };
   std::unordered_map<Digest, std::size_t, DigestHash> seen;
-  for (const pgqueue::ClaimedTask& task : batch) {
+  for (const pgqueue::ClaimedTask& task : batch.tasks) {
     if (!parts_.leases.stands(task.lease)) {
       parts_.leases.remove(task.lease);
       continue;
@@ -87,6 +88,10 @@ void BatchJudge::sort_out(const BatchQueue::Batch& batch, Work& work) {
 void BatchJudge::judge(Work& work) {
   std::vector<std::shared_ptr<SubjectResult>> results;
   for (const TextSubject& subject : work.subjects) {
+#ifdef SAFETY_TEST_CRASH
+    // A test build that a certain text kills, as a bug in an engine would (R13).
+    if (subject.text.find("SAFETY_TEST_CRASH") != std::string_view::npos) std::abort();
+#endif
 #ifdef SAFETY_TEST_LEAK
     // A test build that leaks: the search for leaks must find it.
     log(LogLevel::kInfo, "judged", {{"text", subject.text}});
@@ -138,23 +143,35 @@ void BatchJudge::fail(const Work& work) {
   for (const pgqueue::Failure& item : work.failures) parts_.leases.remove(item.lease);
 }
 
+void BatchJudge::hand_over(Work& work, const BatchQueue::Batch& batch) {
+  for (TextSubject& subject : work.subjects) subject.text = {};  // ends with the batch
+  parts_.completions.add(
+      std::move(work.finished),
+      [parts = parts_, subjects = std::move(work.subjects), count = batch.tasks.size(),
+       subject_of = std::move(work.subject_of),
+       claimed_at = batch.claimed_at](const std::vector<std::size_t>& committed) mutable {
+        std::vector<TextSubject*> committed_subjects;
+        for (const std::size_t index : committed) {
+          if (subject_of[index] == SIZE_MAX) continue;
+          committed_subjects.push_back(&subjects[subject_of[index]]);
+        }
+        std::sort(committed_subjects.begin(), committed_subjects.end());
+        committed_subjects.erase(std::unique(committed_subjects.begin(), committed_subjects.end()),
+                                 committed_subjects.end());
+        parts.lookup.remember(committed_subjects, parts.config.version);
+        const auto took = system_clock().now() - claimed_at;
+        parts.sizer.note(count, took);
+        parts.metrics.observe("batch_seconds", took);
+      });
+}
+
 void BatchJudge::process(const BatchQueue::Batch& batch) {
-  const auto begin = system_clock().now();
   Work work;
   sort_out(batch, work);
   parts_.lookup.find(work.subjects, scratch_);
   judge(work);
   fail(work);
-  std::vector<TextSubject*> committed_subjects;
-  for (const std::size_t index : parts_.committer.commit(work.finished)) {
-    if (work.subject_of[index] == SIZE_MAX) continue;
-    committed_subjects.push_back(&work.subjects[work.subject_of[index]]);
-  }
-  std::sort(committed_subjects.begin(), committed_subjects.end());
-  committed_subjects.erase(std::unique(committed_subjects.begin(), committed_subjects.end()),
-                           committed_subjects.end());
-  parts_.lookup.remember(committed_subjects, parts_.config.version);
-  parts_.metrics.observe("batch_seconds", system_clock().now() - begin);
+  hand_over(work, batch);
 }
 
 }  // namespace han::safety

@@ -1,12 +1,12 @@
 // BatchJudge: one claimed batch from tasks to committed verdicts.
 //
 // Order (SPEC section 8): sort out what needs no judging, look up or compute the evidence of all
-// texts, apply the policy, commit verdicts and completions in one transaction, then remember what
-// was committed.
+// texts, apply the policy, hand verdicts and completions over to be committed in one transaction;
+// what was committed is remembered then.
 //
 // Threads:   one thread at a time; one object a judging thread.
 // Owns:      scratch memory of its thread; borrows the rest.
-// Blocks:    as TextLookup and Committer.
+// Blocks:    as TextLookup and CompletionBuffer.
 // Fails:     never for a task's sake: what cannot be judged is indeterminate or retried.
 // Limits:    text bytes as the config and settings say; longer is indeterminate(limit).
 #pragma once
@@ -20,7 +20,8 @@
 #include "safety/telemetry/metrics.h"
 #include "safety/text/text_engine.h"
 #include "safety/worker/batch_queue.h"
-#include "safety/worker/committer.h"
+#include "safety/worker/batch_sizer.h"
+#include "safety/worker/completion_buffer.h"
 #include "safety/worker/lease_table.h"
 #include "safety/worker/text_lookup.h"
 
@@ -34,7 +35,8 @@ struct JudgeParts {
   std::size_t text_bytes_max;
   pgqueue::Queue& queue;
   TextLookup& lookup;
-  Committer& committer;
+  CompletionBuffer& completions;
+  BatchSizer& sizer;
   LeaseTable& leases;
   Metrics& metrics;
   std::chrono::milliseconds database_timeout;
@@ -44,6 +46,7 @@ class BatchJudge {
  public:
   explicit BatchJudge(JudgeParts parts);
 
+  // Returns when the batch is handed over; the parts must live until it is settled.
   void process(const BatchQueue::Batch& batch);
 
  private:
@@ -52,6 +55,7 @@ class BatchJudge {
   void sort_out(const BatchQueue::Batch& batch, Work& work);
   void judge(Work& work);
   void fail(const Work& work);
+  void hand_over(Work& work, const BatchQueue::Batch& batch);
 
   const JudgeParts parts_;
   TextScratch scratch_;

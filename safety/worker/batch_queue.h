@@ -19,7 +19,10 @@ namespace han::safety {
 
 class BatchQueue {
  public:
-  using Batch = std::vector<pgqueue::ClaimedTask>;
+  struct Batch {
+    std::vector<pgqueue::ClaimedTask> tasks;
+    Clock::SteadyTime claimed_at;  // from before the claim was sent
+  };
 
   explicit BatchQueue(std::size_t batches_max) : batches_max_(batches_max) {}
 

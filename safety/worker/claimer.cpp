@@ -57,7 +57,8 @@ void Claimer::note_reach() {
 
 std::size_t Claimer::claim_once() {
   // From before the claim is sent, so that our idea of the lease's end is never too late (R23).
-  const auto expires_at = system_clock().now() + queue_.options().lease_duration;
+  const auto claimed_at = system_clock().now();
+  const auto expires_at = claimed_at + queue_.options().lease_duration;
   auto tasks =
       queue_.claim(cursor_, options_.batch, options_.holder, Deadline::after(options_.timeout));
   note_reach();
@@ -66,7 +67,7 @@ std::size_t Claimer::claim_once() {
   const std::size_t count = tasks.size();
   metrics_.count("tasks_claimed_total", "", static_cast<double>(count));
   leases_.add(tasks, expires_at);
-  batches_.push(std::move(tasks));
+  batches_.push({std::move(tasks), claimed_at});
   return count;
 }
 

@@ -20,11 +20,19 @@ void Committer::start() {
   thread_ = std::jthread([this](const std::stop_token& stop) { run(stop); });
 }
 
+void Committer::finish_by(Deadline deadline) {
+  {
+    MutexLock lock(mutex_);
+    stop_deadline_ = deadline;
+  }
+  changed_.notify_all();
+}
+
 void Committer::stop(Deadline deadline) {
+  finish_by(deadline);
   {
     MutexLock lock(mutex_);
     is_stopping_ = true;
-    stop_deadline_ = deadline;
   }
   changed_.notify_all();
   if (thread_.joinable()) thread_.join();
@@ -49,7 +57,7 @@ std::vector<pgqueue::CompletionOutcome> Committer::complete(
 
 bool Committer::is_out_of_time() {
   MutexLock lock(mutex_);
-  return is_stopping_ && stop_deadline_.has_passed();
+  return stop_deadline_.has_passed();
 }
 
 // While a lease of the batch stands by our clock, the work is worth keeping.
@@ -66,7 +74,7 @@ void Committer::pause(std::uint32_t failures) {
   MutexLock lock(mutex_);
   changed_.wait_until(lock, Deadline::after(backoff.delay(failures, jitter_random())).at(), [this] {
     mutex_.assert_held();
-    return is_stopping_ && stop_deadline_.has_passed();
+    return stop_deadline_.has_passed();
   });
 }
 
@@ -135,10 +143,26 @@ bool Committer::settle(const FinishedTask& task, pgqueue::CompletionOutcome outc
   return false;
 }
 
+void Committer::drop(const std::vector<FinishedTask>& tasks, std::string_view reason) {
+  metrics_.count("completions_dropped_total", reason, static_cast<double>(tasks.size()));
+  for (const FinishedTask& task : tasks) leases_.remove(task.lease);
+}
+
+std::vector<std::size_t> Committer::commit_halves(const std::vector<FinishedTask>& tasks) {
+  metrics_.count("commits_split_total", "");
+  const auto middle = tasks.begin() + static_cast<std::ptrdiff_t>(tasks.size() / 2);
+  std::vector<std::size_t> committed = commit({tasks.begin(), middle});
+  for (const std::size_t index : commit({middle, tasks.end()})) {
+    committed.push_back(index + tasks.size() / 2);
+  }
+  return committed;
+}
+
 std::vector<std::size_t> Committer::commit(const std::vector<FinishedTask>& tasks) {
   std::vector<std::size_t> committed;
   if (tasks.empty()) return committed;
   for (std::uint32_t failures = 0;; ++failures) {
+    bool is_too_slow = false;
     try {
       const auto outcomes = complete(tasks);
       for (std::size_t i = 0; i < tasks.size(); ++i) {
@@ -148,13 +172,15 @@ std::vector<std::size_t> Committer::commit(const std::vector<FinishedTask>& task
     } catch (const pgqueue::Error& error) {
       metrics_.count("database_errors_total", "commit");
       failure_log_(error.what());
+      // The server answers, but not for so much at once.
+      is_too_slow = error.is_deadline() && !error.connection_is_broken();
     }
     if (!may_retry(tasks)) break;
     pause(failures);
+    if (is_too_slow && tasks.size() > 1) return commit_halves(tasks);
   }
   // Out of time: the leases run out, and another worker takes the tasks.
-  metrics_.count("completions_dropped_total", "lease_over", static_cast<double>(tasks.size()));
-  for (const FinishedTask& task : tasks) leases_.remove(task.lease);
+  drop(tasks, "lease_over");
   return committed;
 }
 
@@ -168,7 +194,7 @@ void Committer::run(const std::stop_token& stop) {
         return is_stopping_ || !deferred_.empty();
       });
       if (deferred_.empty() || stop.stop_requested()) return;
-      if (is_stopping_ && stop_deadline_.has_passed()) return;
+      if (stop_deadline_.has_passed()) return;
       waiting.swap(deferred_);
     }
     // Each alone: one locked row must not hold back another. A row still locked is deferred again.

@@ -3,7 +3,8 @@
 // A batch is one transaction of completions and verdict rows. Database trouble is retried with
 // back-off while any lease of the batch stands; after that the tasks belong to whoever rescues
 // them. A row that another transaction holds goes to a thread that retries it alone, so it stalls
-// neither its batch nor the judging thread.
+// neither its batch nor the committing thread. A batch that the database does not finish in time is
+// tried again in halves.
 //
 // Threads:   commit() is safe to share; start() and stop() from one thread.
 // Owns:      its retry thread and the tasks that wait there.
@@ -33,13 +34,18 @@ class Committer {
   Committer(pgqueue::Queue& queue, LeaseTable& leases, Metrics& metrics,
             std::chrono::milliseconds timeout);
   void start();
-  // Retries until `deadline`, then returns when the thread has ended.
+  // From now on nothing is retried beyond `deadline`.
+  void finish_by(Deadline deadline);
+  // Retries locked rows until `deadline`, then returns when the thread has ended.
   void stop(Deadline deadline);
 
   // Positions of tasks whose completion this process has seen committed.
   std::vector<std::size_t> commit(const std::vector<FinishedTask>& tasks);
+  // Leaves tasks to whoever rescues them; `reason` is a word for the metrics.
+  void drop(const std::vector<FinishedTask>& tasks, std::string_view reason);
 
  private:
+  std::vector<std::size_t> commit_halves(const std::vector<FinishedTask>& tasks);
   std::vector<pgqueue::CompletionOutcome> complete(const std::vector<FinishedTask>& tasks);
   bool is_out_of_time();
   bool may_retry(const std::vector<FinishedTask>& tasks);

@@ -1,5 +1,6 @@
 #include "safety/worker/settings.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
@@ -17,12 +18,63 @@ milliseconds duration_or(const YamlNode& node, std::string_view key, IntegerRang
   return milliseconds(node.integer_or(key, range, fallback.count()));
 }
 
+std::size_t size_or(const YamlNode& node, std::string_view key, IntegerRange range,
+                    std::size_t fallback) {
+  return static_cast<std::size_t>(node.integer_or(key, range, static_cast<std::int64_t>(fallback)));
+}
+
+int count_or(const YamlNode& node, std::string_view key, IntegerRange range, int fallback) {
+  return static_cast<int>(node.integer_or(key, range, fallback));
+}
+
+// One number for all classes, or one for each.
+pgqueue::ClaimPolicy::WaitMax read_class_waits(const YamlNode& node) {
+  constexpr IntegerRange kWaitMs{100, kDayMs};
+  if (!node.is_list()) {
+    return pgqueue::ClaimPolicy::every_class(milliseconds(node.integer(kWaitMs)));
+  }
+  pgqueue::ClaimPolicy::WaitMax waits;
+  const auto items = node.items(waits.size());
+  if (items.size() != waits.size()) node.fail("must be one number, or a list of 10: classes 0-9");
+  for (std::size_t i = 0; i < waits.size(); ++i) {
+    waits.at(i) = milliseconds(items[i].integer(kWaitMs));
+  }
+  return waits;
+}
+
 void read_claim(const YamlNode& node, Settings::Claim& claim) {
-  node.allow_only({"batch", "poll_ms", "sweep_ms"});
-  claim.batch = static_cast<std::size_t>(
-      node.integer_or("batch", {1, 5000}, static_cast<std::int64_t>(claim.batch)));
+  node.allow_only({"batch", "batch_min", "target_ms", "poll_ms", "sweep_ms", "class_wait_ms",
+                   "aged_share_percent"});
+  claim.batch = size_or(node, "batch", {1, 5000}, claim.batch);
+  claim.batch_min = size_or(node, "batch_min", {1, 5000}, std::min(claim.batch_min, claim.batch));
+  if (claim.batch_min > claim.batch) node.fail("batch_min must be at most batch");
+  claim.target = duration_or(node, "target_ms", {10, 60'000}, claim.target);
   claim.poll = duration_or(node, "poll_ms", {10, 60'000}, claim.poll);
   claim.sweep = duration_or(node, "sweep_ms", {10, 60'000}, claim.sweep);
+  if (const auto waits = node.find("class_wait_ms")) {
+    claim.policy.wait_max = read_class_waits(*waits);
+  }
+  claim.policy.aged_share_percent =
+      count_or(node, "aged_share_percent", {1, 90}, claim.policy.aged_share_percent);
+}
+
+void read_completion(const YamlNode& node, Settings::Completion& completion) {
+  node.allow_only({"batch", "flush_ms", "buffer", "threads"});
+  completion.batch = size_or(node, "batch", {1, 10'000}, completion.batch);
+  completion.flush = duration_or(node, "flush_ms", {0, 1000}, completion.flush);
+  completion.buffer = size_or(node, "buffer", {1, 1'000'000}, completion.buffer);
+  completion.threads = count_or(node, "threads", {1, 16}, completion.threads);
+}
+
+void read_retention(const YamlNode& node, Settings::Retention& retention) {
+  constexpr int kDaysMax = 3650;
+  node.allow_only({"results_days", "verdict_days", "audit_days", "submissions_days"});
+  retention.results_days = count_or(node, "results_days", {1, kDaysMax}, retention.results_days);
+  // Not below the longest TTL of what is cached from them.
+  retention.verdict_days = count_or(node, "verdict_days", {3, kDaysMax}, retention.verdict_days);
+  retention.audit_days = count_or(node, "audit_days", {1, kDaysMax}, retention.audit_days);
+  retention.submissions_days =
+      count_or(node, "submissions_days", {1, kDaysMax}, retention.submissions_days);
 }
 
 void read_lease(const YamlNode& node, Settings::Lease& lease) {
@@ -45,22 +97,42 @@ void read_admin(const YamlNode& node, Settings& settings) {
 }
 
 Settings read(const YamlNode& root) {
-  root.allow_only({"schema", "rules", "config", "threads", "claim", "lease", "attempts_max",
-                   "text_bytes_max", "local_cache_bytes", "redis_timeout_ms", "database_timeout_ms",
-                   "shutdown_grace_ms", "admin", "keep_payloads", "completion_log", "log_level"});
+  root.allow_only({"schema",
+                   "rules",
+                   "config",
+                   "threads",
+                   "claim",
+                   "completion",
+                   "lease",
+                   "attempts_max",
+                   "crashes_max",
+                   "payload_ban_ms",
+                   "text_bytes_max",
+                   "local_cache_bytes",
+                   "redis_timeout_ms",
+                   "database_timeout_ms",
+                   "shutdown_grace_ms",
+                   "admin",
+                   "audit",
+                   "completion_log",
+                   "payload_retention_days",
+                   "retention",
+                   "log_level"});
   root.require_schema(1);
   Settings settings;
   settings.rules_path = root.required("rules").text(kPath);
   settings.config_path = root.required("config").text(kPath);
-  settings.threads = static_cast<int>(root.integer_or("threads", {1, 64}, settings.threads));
+  settings.threads = count_or(root, "threads", {1, 64}, settings.threads);
   if (const auto claim = root.find("claim")) read_claim(*claim, settings.claim);
+  if (const auto node = root.find("completion")) read_completion(*node, settings.completion);
   if (const auto lease = root.find("lease")) read_lease(*lease, settings.lease);
-  settings.attempts_max =
-      static_cast<int>(root.integer_or("attempts_max", {1, 1000}, settings.attempts_max));
-  settings.text_bytes_max =
-      static_cast<std::size_t>(root.integer_or("text_bytes_max", {1, 1 << 20}, 65'536));
-  settings.local_cache_bytes = static_cast<std::size_t>(root.integer_or(
-      "local_cache_bytes", {0, 1LL << 34}, static_cast<std::int64_t>(settings.local_cache_bytes)));
+  settings.attempts_max = count_or(root, "attempts_max", {1, 1000}, settings.attempts_max);
+  settings.crashes_max = count_or(root, "crashes_max", {1, 100}, settings.crashes_max);
+  settings.payload_ban =
+      duration_or(root, "payload_ban_ms", {1, 30 * kDayMs}, settings.payload_ban);
+  settings.text_bytes_max = size_or(root, "text_bytes_max", {1, 1 << 20}, settings.text_bytes_max);
+  settings.local_cache_bytes =
+      size_or(root, "local_cache_bytes", {0, 1LL << 34}, settings.local_cache_bytes);
   settings.redis_timeout =
       duration_or(root, "redis_timeout_ms", {1, 10'000}, settings.redis_timeout);
   settings.database_timeout =
@@ -68,8 +140,11 @@ Settings read(const YamlNode& root) {
   settings.shutdown_grace =
       duration_or(root, "shutdown_grace_ms", {0, 600'000}, settings.shutdown_grace);
   if (const auto admin = root.find("admin")) read_admin(*admin, settings);
-  settings.keeps_payloads = root.boolean_or("keep_payloads", false);
+  settings.has_audit = root.boolean_or("audit", false);
   settings.has_completion_log = root.boolean_or("completion_log", false);
+  settings.payload_retention_days =
+      count_or(root, "payload_retention_days", {0, 3650}, settings.payload_retention_days);
+  if (const auto node = root.find("retention")) read_retention(*node, settings.retention);
   if (const auto level = root.find("log_level")) {
     settings.log_level = level->one_of<LogLevel>({{"debug", LogLevel::kDebug},
                                                   {"info", LogLevel::kInfo},

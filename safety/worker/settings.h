@@ -18,6 +18,7 @@
 #include <optional>
 #include <string>
 
+#include "pgqueue/claim_planner.h"
 #include "safety/telemetry/log.h"
 #include "safety/yaml_file.h"
 
@@ -29,14 +30,25 @@ struct Settings {
   int threads = 2;
   struct Claim {
     std::size_t batch = 500;
+    std::size_t batch_min = 20;
+    std::chrono::milliseconds target{500};
     std::chrono::milliseconds poll{1000};
     std::chrono::milliseconds sweep{1000};
+    pgqueue::ClaimPolicy policy;  // class_wait_ms, aged_share_percent
   } claim;
+  struct Completion {
+    std::size_t batch = 1000;
+    std::chrono::milliseconds flush{3};
+    std::size_t buffer = 5000;
+    int threads = 2;
+  } completion;
   struct Lease {
     std::chrono::milliseconds duration{30'000};
     std::chrono::milliseconds heartbeat{10'000};
   } lease;
   int attempts_max = 5;
+  int crashes_max = 2;
+  std::chrono::milliseconds payload_ban{3'600'000};
   std::size_t text_bytes_max = 65'536;
   std::size_t local_cache_bytes = 64 * 1024 * 1024;
   std::chrono::milliseconds redis_timeout{50};
@@ -45,13 +57,20 @@ struct Settings {
   std::string admin_host = "127.0.0.1";
   std::uint16_t admin_port = 0;  // 0: any free port, which the log names
   bool admin_is_on = true;
-  bool keeps_payloads = false;
+  bool has_audit = false;
   bool has_completion_log = false;
+  int payload_retention_days = 0;  // 0: payloads are erased when their task finishes
+  struct Retention {
+    int results_days = 30;
+    int verdict_days = 31;
+    int audit_days = 90;
+    int submissions_days = 30;
+  } retention;
   LogLevel log_level = LogLevel::kInfo;
 };
 
 // Paths in the file are relative to it. Refuses lease.heartbeat_ms above a third of
-// lease.duration_ms.
+// lease.duration_ms, and claim.batch_min above claim.batch.
 Settings load_settings(const std::string& path);
 Settings parse_settings(const std::string& name, std::string_view text);
 

@@ -15,8 +15,10 @@
 #include "safety/text/text_engine.h"
 #include "safety/worker/batch_judge.h"
 #include "safety/worker/batch_queue.h"
+#include "safety/worker/batch_sizer.h"
 #include "safety/worker/claimer.h"
 #include "safety/worker/committer.h"
+#include "safety/worker/completion_buffer.h"
 #include "safety/worker/heartbeat.h"
 #include "safety/worker/maintenance.h"
 #include "safety/worker/wake_signal.h"
@@ -24,7 +26,8 @@
 namespace han::safety {
 namespace {
 
-// Beside the judging threads: claimer, heartbeat, committer's retries, maintenance, probes.
+// Beside the judging and flushing threads: claimer, heartbeat, committer's retries, maintenance,
+// probes.
 constexpr std::size_t kConnectionsBeside = 5;
 constexpr std::chrono::milliseconds kProbeTimeout{1000};
 constexpr std::int64_t kStatsBound = 10'000;
@@ -56,8 +59,9 @@ pgqueue::QueueOptions queue_options(const Settings& settings, const Config& conf
   options.payload_bytes_max = static_cast<std::int32_t>(settings.text_bytes_max) + 1;
   options.completion_log = settings.has_completion_log ? pgqueue::sql::CompletionLog::kOn
                                                        : pgqueue::sql::CompletionLog::kOff;
-  options.payload_retention = settings.keeps_payloads ? pgqueue::sql::PayloadRetention::kKeep
-                                                      : pgqueue::sql::PayloadRetention::kErase;
+  options.payload_retention = settings.payload_retention_days > 0
+                                  ? pgqueue::sql::PayloadRetention::kKeep
+                                  : pgqueue::sql::PayloadRetention::kErase;
   return options;
 }
 
@@ -82,11 +86,14 @@ struct Worker::Parts {
         config(load_config(settings.config_path)),
         engine(std::make_shared<const TextEngine>(load_text_engine(settings.rules_path, today()))),
         pool({.conninfo = addresses.database_url,
-              .connections_max = static_cast<std::size_t>(settings.threads) + kConnectionsBeside}),
+              .connections_max = static_cast<std::size_t>(settings.threads) +
+                                 static_cast<std::size_t>(settings.completion.threads) +
+                                 kConnectionsBeside}),
         queue(pool, queue_options(settings, config)),
         hot(addresses.redis_url ? std::make_unique<HotParts>(*addresses.redis_url, settings, wake)
                                 : nullptr),
         batches(static_cast<std::size_t>(settings.threads)),
+        sizer({settings.claim.batch_min, settings.claim.batch, settings.claim.target}),
         committer(queue, leases, metrics, settings.database_timeout),
         lookup(engine, peppers, hot ? &hot->hot_cache : nullptr, pool, metrics,
                {.redis_timeout = settings.redis_timeout,
@@ -95,6 +102,9 @@ struct Worker::Parts {
                 .redis_ttl = std::min(
                     cache::kTextTtlMax,
                     std::max(std::chrono::seconds(1), config.ttl.text - cache::kLocalTtlMax))}),
+        completions(committer, metrics,
+                    {settings.completion.batch, settings.completion.flush,
+                     settings.completion.buffer, settings.completion.threads}),
         heartbeat(queue, leases, metrics, settings.lease.heartbeat, settings.lease.heartbeat),
         claimer(queue, batches, leases, wake, metrics, claimer_options()),
         maintenance(queue, claimer, metrics,
@@ -114,8 +124,8 @@ struct Worker::Parts {
   }
 
   JudgeParts judge_parts() {
-    return {engine,    config, peppers, settings.text_bytes_max,  queue, lookup,
-            committer, leases, metrics, settings.database_timeout};
+    return {engine, config, peppers, settings.text_bytes_max,  queue, lookup, completions,
+            sizer,  leases, metrics, settings.database_timeout};
   }
 
   void judge_batches(const std::stop_token& stop);
@@ -135,8 +145,10 @@ struct Worker::Parts {
   pgqueue::Queue queue;
   std::unique_ptr<HotParts> hot;
   BatchQueue batches;
+  BatchSizer sizer;
   Committer committer;
   TextLookup lookup;
+  CompletionBuffer completions;
   Heartbeat heartbeat;
   Claimer claimer;
   Maintenance maintenance;
@@ -152,8 +164,9 @@ void Worker::Parts::judge_batches(const std::stop_token& stop) {
     } catch (const std::exception&) {
       // Out of memory, or a bug that did not abort: the batch's leases run out and others take it.
       metrics.count("batches_failed_total", "");
-      log(LogLevel::kError, "batch failed", {{"tasks", static_cast<std::int64_t>(batch->size())}});
-      for (const auto& task : *batch) leases.remove(task.lease);
+      log(LogLevel::kError, "batch failed",
+          {{"tasks", static_cast<std::int64_t>(batch->tasks.size())}});
+      for (const auto& task : batch->tasks) leases.remove(task.lease);
     }
   }
 }
@@ -183,6 +196,8 @@ void Worker::Parts::release(const std::vector<pgqueue::Lease>& leases_to_return)
 
 void Worker::Parts::collect(const Metrics::SetGauge& set) {
   set("leases_held", "", static_cast<double>(leases.size()));
+  set("completion_buffer_tasks", "", static_cast<double>(completions.size()));
+  set("claim_batch", "", static_cast<double>(sizer.batch()));
   const auto database = pool.stats();
   set("database_connections", "in_use", static_cast<double>(database.in_use));
   set("database_connections", "idle", static_cast<double>(database.idle));
@@ -257,6 +272,7 @@ void Worker::start() {
     parts.hot->subscriber.start();
   }
   parts.committer.start();
+  parts.completions.start();
   parts.heartbeat.start();
   for (int i = 0; i < parts.settings.threads; ++i) {
     parts.judges.emplace_back([&parts](const std::stop_token& stop) { parts.judge_batches(stop); });
@@ -279,13 +295,15 @@ void Worker::stop() {
   for (std::jthread& judge : parts.judges) judge.request_stop();
   std::vector<pgqueue::Lease> unstarted;
   for (const auto& batch : parts.batches.drain()) {
-    for (const auto& task : batch) unstarted.push_back(task.lease);
+    for (const auto& task : batch.tasks) unstarted.push_back(task.lease);
   }
   parts.release(unstarted);
   parts.maintenance.stop();
-  // A commit that is retried ends with the grace.
-  parts.committer.stop(grace);
+  // A commit that is retried ends with the grace; what running batches finish is committed.
+  parts.committer.finish_by(grace);
   parts.judges.clear();
+  parts.completions.stop();
+  parts.committer.stop(grace);
   parts.heartbeat.stop();
   parts.release(parts.leases.standing());
   if (parts.hot) {

@@ -50,6 +50,8 @@ TEST(Yaml, ReadsEachTypeWithItsLineAndField) {
   EXPECT_TRUE(root.required("on").boolean());
   const auto items = root.required("list").items(2);
   ASSERT_EQ(items.size(), 2U);
+  EXPECT_TRUE(root.required("list").is_list());
+  EXPECT_FALSE(items[0].is_list());
   EXPECT_EQ(items[0].text({1, 1}), "a");
   const YamlNode deep = items[1].required("deep");
   EXPECT_EQ(deep.field(), "list[1].deep");

@@ -7,16 +7,20 @@ namespace han::tests {
 // batch.
 class BatchJudgeTest : public WorkerFixture {
  protected:
-  void process(const safety::BatchQueue::Batch& batch) {
+  void process(const std::vector<pgqueue::ClaimedTask>& tasks) {
     const auto engine = std::make_shared<const safety::TextEngine>(safety::load_text_engine(
         dir_.file("rules.yaml"), std::chrono::sys_days{std::chrono::year{2026} / 1 / 1}));
     const safety::Config config = safety::load_config(dir_.file("config.yaml"));
     const safety::PepperSet peppers = safety::load_peppers(dir_.file("pepper"));
     safety::TextLookup lookup(engine, peppers, nullptr, *pool_, metrics_, {});
     safety::Committer committer(*queue_, leases_, metrics_, 5000ms);
-    safety::BatchJudge judge(
-        {engine, config, peppers, 65'536, *queue_, lookup, committer, leases_, metrics_, 5000ms});
-    judge.process(batch);
+    safety::BatchSizer sizer({});
+    safety::CompletionBuffer completions(committer, metrics_, {});
+    completions.start();
+    safety::BatchJudge judge({engine, config, peppers, 65'536, *queue_, lookup, completions, sizer,
+                              leases_, metrics_, 5000ms});
+    judge.process({tasks, safety::system_clock().now()});
+    completions.stop();
   }
   std::vector<pgqueue::ClaimedTask> hold(std::size_t count) {
     auto tasks = claim(count);

@@ -12,15 +12,17 @@ namespace han::tests {
 
 using safety::BatchQueue;
 
-BatchQueue::Batch batch(std::size_t tasks) { return BatchQueue::Batch(tasks); }
+BatchQueue::Batch batch(std::size_t tasks) {
+  return {std::vector<pgqueue::ClaimedTask>(tasks), {}};
+}
 
 TEST(BatchQueue, GivesBatchesInOrder) {
   BatchQueue queue(2);
   const std::stop_source stop;
   queue.push(batch(1));
   queue.push(batch(2));
-  EXPECT_EQ(queue.pop(stop.get_token())->size(), 1U);
-  EXPECT_EQ(queue.pop(stop.get_token())->size(), 2U);
+  EXPECT_EQ(queue.pop(stop.get_token())->tasks.size(), 1U);
+  EXPECT_EQ(queue.pop(stop.get_token())->tasks.size(), 2U);
 }
 
 TEST(BatchQueue, AtTheBoundTheClaimerWaits) {

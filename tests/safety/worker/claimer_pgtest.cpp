@@ -13,7 +13,7 @@ class ClaimerTest : public QueueFixture {
   }
   std::size_t take() {
     const auto batch = batches_.pop(never_.get_token());
-    return batch ? batch->size() : 0;
+    return batch ? batch->tasks.size() : 0;
   }
   std::string metric(const std::string& line) {
     return metrics_.text().find(line) == std::string::npos ? "" : line;

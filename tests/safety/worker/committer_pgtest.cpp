@@ -101,6 +101,21 @@ TEST_F(CommitterTest, R05_AfterTheLeaseItGivesUpAndTheTaskIsClaimableAgain) {
   }));
 }
 
+TEST_F(CommitterTest, R09_ABatchThatTakesTooLongIsTriedInHalves) {
+  // Three rows are more than the statement's time allows, two are not.
+  execute(
+      "CREATE FUNCTION public.slow() RETURNS trigger LANGUAGE plpgsql AS "
+      "$$ BEGIN PERFORM pg_sleep(0.25); RETURN NEW; END $$");
+  execute(
+      "CREATE TRIGGER slow BEFORE INSERT ON message_safety.results "
+      "FOR EACH ROW EXECUTE FUNCTION public.slow()");
+  safety::Committer committer(*queue_, leases_, metrics_, 700ms);
+  const auto tasks = finish(6);
+  EXPECT_EQ(committer.commit(tasks), (std::vector<std::size_t>{0, 1, 2, 3, 4, 5}));
+  EXPECT_EQ(results(), "6");
+  EXPECT_NE(metrics_.text().find("han_safety_commits_split_total"), std::string::npos);
+}
+
 TEST_F(CommitterTest, ARowThatTheDatabaseRefusesEndsAsADeadLetterAlone) {
   safety::Committer committer(*queue_, leases_, metrics_, 5000ms);
   auto tasks = finish(3);

@@ -54,12 +54,37 @@ TEST(Settings, ADefaultHeartbeatFollowsAShortLease) {
   EXPECT_EQ(settings.lease.heartbeat.count(), 300);
 }
 
+TEST(Settings, WaitsOfClassesAreOneNumberOrTen) {
+  const auto waits_of = [](const std::string& value) {
+    return parse_settings("settings.yaml", kMinimal + ("claim: {class_wait_ms: " + value + "}\n"))
+        .claim.policy.wait_max;
+  };
+  EXPECT_EQ(waits_of("2500"), pgqueue::ClaimPolicy::every_class(std::chrono::milliseconds(2500)));
+  const auto waits = waits_of("[100, 200, 300, 400, 500, 600, 700, 800, 900, 1000]");
+  EXPECT_EQ(waits[0].count(), 100);
+  EXPECT_EQ(waits[9].count(), 1000);
+}
+
+TEST(Settings, ASmallBatchNeedsNoLeastOne) {
+  const auto settings =
+      parse_settings("settings.yaml", std::string(kMinimal) + "claim: {batch: 5}\n");
+  EXPECT_EQ(settings.claim.batch_min, 5U);
+}
+
 TEST(Settings, BadValuesNameTheirLineAndField) {
   for (const auto& [line, field] :
        std::map<std::string, std::string>{{"threads: 0", "threads"},
                                           {"threads: many", "threads"},
                                           {"claim: {batch: 100000}", "claim.batch"},
                                           {"claim: {batsh: 1}", "batsh"},
+                                          {"claim: {batch: 10, batch_min: 11}", "batch_min"},
+                                          {"claim: {class_wait_ms: [1000, 2000]}", "class_wait_ms"},
+                                          {"claim: {class_wait_ms: 5}", "class_wait_ms"},
+                                          {"claim: {aged_share_percent: 91}", "aged_share_percent"},
+                                          {"completion: {threads: 0}", "completion.threads"},
+                                          {"crashes_max: 0", "crashes_max"},
+                                          {"payload_retention_days: -1", "payload_retention_days"},
+                                          {"retention: {verdict_days: 2}", "verdict_days"},
                                           {"no_such_key: 1", "no_such_key"},
                                           {"admin: {port: 70000}", "admin.port"},
                                           {"log_level: loud", "log_level"},
