@@ -1,6 +1,7 @@
 // safetyctl: the operator's command. Only wiring: commands are in safety/apps/ctl.
 
 #include <CLI/CLI.hpp>
+#include <signal.h>
 
 #include <exception>
 #include <iostream>
@@ -60,6 +61,8 @@ ExitCode report(ExitCode code, std::string_view text) {
 ExitCode guarded_run(int argc, const char* const* argv) {
   try {
     return run(argc, argv);
+  } catch (const OutputClosed&) {
+    return ExitCode::kFailure;
   } catch (const Failure& failure) {
     return report(failure.code(), failure.what());
   } catch (const ConfigError& error) {
@@ -78,6 +81,8 @@ ExitCode guarded_run(int argc, const char* const* argv) {
 }  // namespace han::safety
 
 int main(int argc, char** argv) {
+  // A reader that goes away is an error of the next write.
+  signal(SIGPIPE, SIG_IGN);
   han::safety::forbid_core_dumps();
   std::ios::sync_with_stdio(false);
   return static_cast<int>(han::safety::guarded_run(argc, argv));

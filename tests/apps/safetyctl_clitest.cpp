@@ -116,5 +116,21 @@ TEST(Safetyctl, AFullDiskIsAnError) {
   EXPECT_THAT(process.output(), HasSubstr("standard output"));
 }
 
+TEST(Safetyctl, AReaderThatGoesAwayEndsItQuietly) {
+  const char* bin = std::getenv("SAFETY_BIN_DIR");
+  ASSERT_NE(bin, nullptr);
+  TempDir dir;
+  // The input never ends: only the closed pipe ends the command.
+  Process process({.argv = {"/bin/sh", "-c",
+                            "yes '\"hello\"' | (\"$0\" check text --lines --rules "
+                            "examples/rules.yaml --config examples/config.yaml 2>\"$1\"; "
+                            "echo $? >\"$2\") | head -1",
+                            std::string(bin) + "/safetyctl", dir.file("err"), dir.file("code")},
+                   .output_path = dir.file("out")});
+  ASSERT_TRUE(process.wait(safety::Deadline::after(std::chrono::seconds(60))));
+  EXPECT_EQ(read_file(dir.file("code")), "1\n");
+  EXPECT_EQ(read_file(dir.file("err")), "");
+}
+
 }  // namespace
 }  // namespace han::tests

@@ -113,6 +113,10 @@ CLI::App& add_leaf(CLI::App& parent, const std::string& name, const std::string&
   return *leaf;
 }
 
+void set_run(CLI::App& leaf, Command& command, std::function<ExitCode()> run) {
+  leaf.callback([run = std::move(run), &command] { command.run = run; });
+}
+
 void add_flag(CLI::App& app, const std::string& name, bool& target,
               const std::string& description) {
   app.add_flag(name, target, description);

@@ -11,9 +11,11 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "safety/apps/ctl/failure.h"
@@ -42,6 +44,15 @@ std::vector<std::string> protected_arguments(int argc, const char* const* argv);
 CLI::App& add_group(CLI::App& parent, const std::string& name, const std::string& description);
 CLI::App& add_leaf(CLI::App& parent, const std::string& name, const std::string& description,
                    const std::string& example);
+
+// `run` is what the command does when it is chosen.
+void set_run(CLI::App& leaf, Command& command, std::function<ExitCode()> run);
+// The same with the options that the command's arguments were written to.
+template <typename Options>
+void set_run(CLI::App& leaf, Command& command, std::shared_ptr<Options> options,
+             ExitCode (*run)(const Options&)) {
+  set_run(leaf, command, [options = std::move(options), run] { return run(*options); });
+}
 
 // Each writes to its target while parsing, so the target must live as long as the app.
 void add_flag(CLI::App& app, const std::string& name, bool& target, const std::string& description);

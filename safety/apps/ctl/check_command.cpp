@@ -41,17 +41,14 @@ ExitCode check_one(const CheckOptions& options) {
   const TextJudge judge = load_judge(options.judge);
   TextScratch scratch(judge.engine());
   const auto judged = judge.judge(text, scratch);
-  if (options.json) {
-    Json json = verdict_json(judged.verdict, judged.layer);
-    if (options.show_text) json["text"] = text_json(text);
-    std::cout << to_line(json) << '\n';
-  } else {
-    FieldTable table;
-    add_verdict(table, judged.verdict, judged.layer);
-    if (options.show_text) table.add("text", to_line(text_json(text)));
-    table.print(std::cout);
+  Json json = verdict_json(judged.verdict, judged.layer);
+  FieldTable table;
+  add_verdict(table, judged.verdict, judged.layer);
+  if (options.show_text) {
+    json["text"] = text_json(text);
+    table.add("text", to_line(json["text"]));
   }
-  flush_output(std::cout);
+  print_answer(options.json, json, table);
   return exit_code(judged.verdict.decision);
 }
 
@@ -102,13 +99,17 @@ ExitCode check_lines(const CheckOptions& options) {
         check_line(kind, line, reader.line_number(), judge, scratch, options.show_text);
     if (result.is_bad) ++bad_lines;
     std::cout << to_line(result.json) << '\n';
-    progress.update(reader.bytes_read());
+    progress.update(reader.bytes_read(), reader.line_number());
   }
   progress.clear();
   flush_output(std::cout);
   if (bad_lines == 0) return ExitCode::kOk;
   throw Failure(ExitCode::kFailure, std::to_string(bad_lines) + " lines were not judged",
                 "their places in the output hold an error each");
+}
+
+ExitCode check(const CheckOptions& options) {
+  return options.lines ? check_lines(options) : check_one(options);
 }
 
 }  // namespace
@@ -127,11 +128,7 @@ void add_check_command(CLI::App& app, Command& command) {
   add_flag(leaf, "--lines", options->lines, "Judge each line, a JSON string; prints JSON lines");
   add_flag(leaf, "--show-text", options->show_text, "Show the text in the output");
   add_json_flag(leaf, options->json);
-  leaf.callback([options, &command] {
-    command.run = [options] {
-      return options->lines ? check_lines(*options) : check_one(*options);
-    };
-  });
+  set_run(leaf, command, options, check);
 }
 
 }  // namespace han::safety

@@ -32,21 +32,22 @@ bool is_about_server(std::string_view text) {
 
 }  // namespace
 
-void add_database_option(CLI::App& app, std::optional<std::string>& target) {
-  add_string(app, "--database", target,
+void add_database_options(CLI::App& app, DatabaseOptions& options) {
+  add_string(app, "--database", options.url,
              std::string("Database URL (else ") + kVariable + ", which other users cannot see)");
+  add_json_flag(app, options.json);
 }
 
-std::string database_url(const std::optional<std::string>& option) {
-  if (option && !option->empty()) return *option;
+std::string database_url(const DatabaseOptions& options) {
+  if (options.url && !options.url->empty()) return *options.url;
   const char* from_environment = std::getenv(kVariable);
   if (from_environment != nullptr && *from_environment != '\0') return from_environment;
   throw Failure(ExitCode::kUsage, "no database is named",
                 std::string("set ") + kVariable + " or give --database URL");
 }
 
-pgqueue::Connection connect_database(const std::optional<std::string>& option) {
-  return {database_url(option), Deadline::after(kConnectTimeout)};
+pgqueue::Connection connect_database(const DatabaseOptions& options) {
+  return {database_url(options), Deadline::after(kConnectTimeout)};
 }
 
 Deadline statement_deadline() { return Deadline::after(kStatementTimeout); }

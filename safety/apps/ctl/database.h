@@ -17,12 +17,17 @@ class App;
 
 namespace han::safety {
 
-void add_database_option(CLI::App& app, std::optional<std::string>& target);
+// What every command of the database takes.
+struct DatabaseOptions {
+  std::optional<std::string> url;  // else MESSAGE_SAFETY_DATABASE_URL
+  bool json = false;
+};
 
-// The option's value, else MESSAGE_SAFETY_DATABASE_URL.
-std::string database_url(const std::optional<std::string>& option);
+void add_database_options(CLI::App& app, DatabaseOptions& options);
 
-pgqueue::Connection connect_database(const std::optional<std::string>& option);
+std::string database_url(const DatabaseOptions& options);
+
+pgqueue::Connection connect_database(const DatabaseOptions& options);
 
 // How long a statement of a command may take.
 Deadline statement_deadline();

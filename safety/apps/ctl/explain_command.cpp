@@ -187,7 +187,7 @@ void add_explain_command(CLI::App& app, Command& command) {
   add_judge_options(leaf, options->judge);
   add_flag(leaf, "--show-text", options->show_text, "Show the text in the output");
   add_json_flag(leaf, options->json);
-  leaf.callback([options, &command] { command.run = [options] { return explain(*options); }; });
+  set_run(leaf, command, options, explain);
 }
 
 }  // namespace han::safety

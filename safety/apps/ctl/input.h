@@ -29,24 +29,30 @@ class Input {
   void discard_rest();
   // What is there at once, at least one byte; 0 only at the end.
   std::size_t read_once(char* into, std::size_t size);
-  // What a regular file holds, else 0.
+  // From now on the input also ends when `fd` can be read (see StopSignal).
+  void end_on(int fd) { end_fd_ = fd; }
+  // What a regular file still holds, also as standard input, else 0.
   std::uint64_t size() const { return size_; }
 
  private:
-  Input(int fd, bool is_owned, std::uint64_t size) : fd_(fd), is_owned_(is_owned), size_(size) {}
+  Input(int fd, bool is_owned);
 
   int fd_;
   bool is_owned_;
-  std::uint64_t size_;
+  int end_fd_ = -1;
+  std::uint64_t size_ = 0;
 };
 
 // Lines of an input. A last line without an end counts; after the last end there is none.
-// Limits: lines of `line_bytes_max` bytes; of a longer one only a start is kept.
+// Limits: lines of `line_bytes_max` bytes. A longer one is told as soon as it is seen to be, before
+//         its end was read, and the next call skips `skip_bytes_max` bytes of it; more: Failure.
 class LineReader {
  public:
   enum class Next { kLine, kTooLong, kEnd };
 
-  LineReader(Input& input, std::size_t line_bytes_max);
+  static constexpr std::size_t kSkipBytesMax = std::size_t{256} << 20;
+
+  LineReader(Input& input, std::size_t line_bytes_max, std::size_t skip_bytes_max = kSkipBytesMax);
 
   // `line` is valid until the next call, without its end; kTooLong: the first bytes of the line.
   Next next(std::string_view& line);
@@ -57,15 +63,16 @@ class LineReader {
 
  private:
   bool fill();
-  Next skip_line(std::string_view& line);
+  void skip_long_line();
 
   Input& input_;
   const std::size_t line_bytes_max_;
+  const std::size_t skip_bytes_max_;
   std::string buffer_;
-  std::string long_line_start_;
   std::size_t begin_ = 0;    // of what was not given out yet
   std::size_t scanned_ = 0;  // no line end in [begin_, scanned_)
   bool is_at_end_ = false;
+  bool is_in_long_line_ = false;
   std::uint64_t line_number_ = 0;
   std::uint64_t bytes_read_ = 0;
 };

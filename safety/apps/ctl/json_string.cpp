@@ -1,12 +1,13 @@
 #include "safety/apps/ctl/json_string.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cstdint>
+#include <utility>
 
 namespace han::safety {
 namespace {
 
-constexpr std::string_view kWhiteSpace = " \t\r\n";
 constexpr std::uint32_t kReplacement = 0xFFFD;
 constexpr std::size_t kUnitDigits = 4;
 
@@ -43,7 +44,7 @@ bool is_high(std::uint32_t unit) { return unit >= 0xD800 && unit <= 0xDBFF; }
 bool is_low(std::uint32_t unit) { return unit >= 0xDC00 && unit <= 0xDFFF; }
 
 // Appends the character of "\uXXXX" and moves `offset`, which is behind the "u", past it.
-bool append_unicode_escape(std::string& out, std::string_view text, std::size_t& offset) {
+bool append_unicode_escape(JsonString& out, std::string_view text, std::size_t& offset) {
   const auto unit = unit_at(text, offset);
   if (!unit) return false;
   offset += kUnitDigits;
@@ -56,7 +57,9 @@ bool append_unicode_escape(std::string& out, std::string_view text, std::size_t&
       offset += 2 + kUnitDigits;
     }
   }
-  append_utf8(out, is_high(point) || is_low(point) ? kReplacement : point);
+  const bool is_half = is_high(point) || is_low(point);
+  out.is_repaired |= is_half;
+  append_utf8(out.text, is_half ? kReplacement : point);
   return true;
 }
 
@@ -83,28 +86,25 @@ std::optional<char> simple_escape(char letter) {
 
 }  // namespace
 
-std::optional<std::string> decode_json_string(std::string_view line) {
-  const std::size_t first = line.find_first_not_of(kWhiteSpace);
-  if (first == std::string_view::npos || line[first] != '"') return std::nullopt;
-  std::string text;
-  std::size_t offset = first + 1;
-  while (offset < line.size()) {
-    const std::size_t plain = line.find_first_of("\"\\", offset);
+std::optional<JsonString> read_json_string(std::string_view text, std::size_t& offset) {
+  if (offset >= text.size() || text[offset] != '"') return std::nullopt;
+  JsonString out;
+  ++offset;
+  while (offset < text.size()) {
+    const std::size_t plain = text.find_first_of("\"\\", offset);
     if (plain == std::string_view::npos) return std::nullopt;
-    for (const char c : line.substr(offset, plain - offset)) {
+    for (const char c : text.substr(offset, plain - offset)) {
       if (static_cast<unsigned char>(c) < 0x20) return std::nullopt;
     }
-    text.append(line.substr(offset, plain - offset));
-    if (line[plain] == '"') {
-      const bool is_last = line.find_first_not_of(kWhiteSpace, plain + 1) == std::string_view::npos;
-      return is_last ? std::optional(std::move(text)) : std::nullopt;
-    }
-    if (plain + 1 == line.size()) return std::nullopt;
-    offset = plain + 2;
-    if (line[plain + 1] == 'u') {
-      if (!append_unicode_escape(text, line, offset)) return std::nullopt;
-    } else if (const auto character = simple_escape(line[plain + 1])) {
-      text.push_back(*character);
+    out.text.append(text.substr(offset, plain - offset));
+    offset = plain + 1;
+    if (text[plain] == '"') return out;
+    if (offset == text.size()) return std::nullopt;
+    const char letter = text[offset++];
+    if (letter == 'u') {
+      if (!append_unicode_escape(out, text, offset)) return std::nullopt;
+    } else if (const auto character = simple_escape(letter)) {
+      out.text.push_back(*character);
     } else {
       return std::nullopt;
     }
@@ -112,8 +112,16 @@ std::optional<std::string> decode_json_string(std::string_view line) {
   return std::nullopt;
 }
 
+std::optional<std::string> decode_json_string(std::string_view line) {
+  std::size_t offset = std::min(line.find_first_not_of(kJsonSpace), line.size());
+  auto string = read_json_string(line, offset);
+  const bool is_alone = line.find_first_not_of(kJsonSpace, offset) == std::string_view::npos;
+  if (!string || !is_alone) return std::nullopt;
+  return std::move(string->text);
+}
+
 bool starts_with_json(std::string_view line, char character) {
-  const std::size_t first = line.find_first_not_of(kWhiteSpace);
+  const std::size_t first = line.find_first_not_of(kJsonSpace);
   return first != std::string_view::npos && line[first] == character;
 }
 

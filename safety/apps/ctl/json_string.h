@@ -8,11 +8,22 @@
 // Threads: pure functions. Blocks: never. Limits: linear time, output no longer than the input.
 #pragma once
 
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <string_view>
 
 namespace han::safety {
+
+inline constexpr std::string_view kJsonSpace = " \t\r\n";
+
+struct JsonString {
+  std::string text;
+  bool is_repaired = false;  // it held half a surrogate pair
+};
+
+// Reads the string whose opening quote is at `offset` and moves `offset` behind its end.
+std::optional<JsonString> read_json_string(std::string_view text, std::size_t& offset);
 
 // nullopt: `line` is not one JSON string with white space around it.
 std::optional<std::string> decode_json_string(std::string_view line);

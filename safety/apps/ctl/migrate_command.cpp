@@ -27,8 +27,7 @@ struct MigrateOptions {
   std::optional<std::string> worker_role;
   std::optional<std::string> api_role;
   std::optional<std::string> readonly_role;
-  std::optional<std::string> database;
-  bool json = false;
+  DatabaseOptions database;
 };
 
 std::string_view to_string(MigrationStatus::State state) {
@@ -84,12 +83,7 @@ ExitCode show_status(const std::vector<MigrationStatus>& all, bool json) {
     table.add({std::to_string(migration.number), migration.name, state});
     if (migration.state == MigrationStatus::State::kChanged) changed += " " + migration.name;
   }
-  if (json) {
-    std::cout << to_line({{"migrations", list}}) << '\n';
-  } else {
-    table.print(std::cout);
-  }
-  flush_output(std::cout);
+  print_answer(json, {{"migrations", list}}, table);
   if (changed.empty()) return ExitCode::kOk;
   throw Failure(ExitCode::kFailure, "applied migrations differ from this program's:" + changed,
                 "use the program that applied them; applied migrations never change");
@@ -110,10 +104,11 @@ ExitCode run(const MigrateOptions& options) {
   const pgqueue::RoleNames names = role_names(options);
   auto connection = connect_database(options.database);
   pgqueue::Migrator migrator(connection);
-  if (options.status) return show_status(migrator.status(statement_deadline()), options.json);
+  if (options.status)
+    return show_status(migrator.status(statement_deadline()), options.database.json);
 
   const auto applied = apply_pending(migrator);
-  if (!options.json) {
+  if (!options.database.json) {
     for (const std::string& name : applied) std::cout << "applied " << name << '\n';
     if (applied.empty()) std::cout << "nothing to apply\n";
   }
@@ -126,7 +121,7 @@ ExitCode run(const MigrateOptions& options) {
                      {"api", names.api},
                      {"readonly", names.readonly}};
     json["log_settings"] = has_log_settings;
-    if (!options.json) {
+    if (!options.database.json) {
       std::cout << "roles made\n";
       if (!has_log_settings) {
         std::cout << "the server's log settings were left alone: they need a superuser, without "
@@ -134,7 +129,7 @@ ExitCode run(const MigrateOptions& options) {
       }
     }
   }
-  if (options.json) std::cout << to_line(json) << '\n';
+  if (options.database.json) std::cout << to_line(json) << '\n';
   flush_output(std::cout);
   return ExitCode::kOk;
 }
@@ -153,9 +148,8 @@ void add_migrate_command(CLI::App& app, Command& command) {
   add_string(leaf, "--worker-role", options->worker_role, "Name (message_safety_worker)");
   add_string(leaf, "--api-role", options->api_role, "Name (message_safety_api)");
   add_string(leaf, "--readonly-role", options->readonly_role, "Name (message_safety_readonly)");
-  add_database_option(leaf, options->database);
-  add_json_flag(leaf, options->json);
-  leaf.callback([options, &command] { command.run = [options] { return run(*options); }; });
+  add_database_options(leaf, options->database);
+  set_run(leaf, command, options, run);
 }
 
 }  // namespace han::safety

@@ -1,10 +1,12 @@
 #include "safety/apps/ctl/output.h"
 
 #include <nlohmann/json.hpp>
+#include <poll.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
-#include <ostream>
+#include <iostream>
 
 #include "safety/apps/ctl/failure.h"
 #include "safety/base/check.h"
@@ -23,6 +25,22 @@ std::string digits(std::int64_t value, std::size_t width) {
   std::string text = std::to_string(value);
   if (text.size() < width) text.insert(0, width - text.size(), '0');
   return text;
+}
+
+// Whether the reading end of a pipe or the peer of a socket is gone.
+bool is_closed(int fd) {
+  pollfd entry{fd, 0, 0};
+  return ::poll(&entry, 1, 0) == 1 && (entry.revents & (POLLERR | POLLHUP)) != 0;
+}
+
+template <typename Table>
+void print_either(bool as_json, const Json& json, const Table& table) {
+  if (as_json) {
+    std::cout << to_line(json) << '\n';
+  } else {
+    table.print(std::cout);
+  }
+  flush_output(std::cout);
 }
 
 }  // namespace
@@ -101,9 +119,18 @@ std::string utc_time(std::int64_t unix_ms) {
 void flush_output(std::ostream& out) {
   out.flush();
   if (!out) {
+    if (is_closed(STDOUT_FILENO)) throw OutputClosed();
     throw Failure(ExitCode::kFailure, "standard output cannot be written",
                   "check its disk or the program that reads it");
   }
+}
+
+void print_answer(bool as_json, const Json& json, const FieldTable& table) {
+  print_either(as_json, json, table);
+}
+
+void print_answer(bool as_json, const Json& json, const RowTable& table) {
+  print_either(as_json, json, table);
 }
 
 }  // namespace han::safety

@@ -6,6 +6,7 @@
 #include <nlohmann/json_fwd.hpp>
 
 #include <cstdint>
+#include <exception>
 #include <iosfwd>
 #include <optional>
 #include <string>
@@ -51,7 +52,15 @@ std::string printable(std::string_view text);
 // "2027-12-31 23:59:59" in UTC, of milliseconds since 1970.
 std::string utc_time(std::int64_t unix_ms);
 
-// Throws Failure when what was written did not get out, for example on a full disk.
+// Standard output is a pipe that nobody reads any more; the program ends without a word.
+class OutputClosed : public std::exception {};
+
+// Throws Failure when what was written did not get out, for example on a full disk, and
+// OutputClosed.
 void flush_output(std::ostream& out);
+
+// The answer of a command on standard output: one JSON value, or a table.
+void print_answer(bool as_json, const Json& json, const FieldTable& table);
+void print_answer(bool as_json, const Json& json, const RowTable& table);
 
 }  // namespace han::safety

@@ -3,7 +3,6 @@
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
-#include <iostream>
 #include <memory>
 
 #include "pgqueue/task_query.h"
@@ -18,11 +17,10 @@ constexpr std::int64_t kBoundDefault = 100'000;
 
 struct StatsOptions {
   std::optional<std::int64_t> bound;
-  std::optional<std::string> database;
-  bool json = false;
+  DatabaseOptions database;
 };
 
-void print_table(const pgqueue::QueueStats& stats) {
+FieldTable stats_table(const pgqueue::QueueStats& stats) {
   const auto count = [&stats](std::int64_t value) {
     return (value >= stats.bound ? "at least " : "") + std::to_string(value);
   };
@@ -34,7 +32,7 @@ void print_table(const pgqueue::QueueStats& stats) {
   table.add("rows, estimated", stats.rows_estimate);
   table.add("dead tuples", stats.dead_tuples);
   table.add("default partition", count(stats.default_partition_rows));
-  table.print(std::cout);
+  return table;
 }
 
 Json stats_json(const pgqueue::QueueStats& stats) {
@@ -54,12 +52,7 @@ ExitCode run(const StatsOptions& options) {
   auto connection = connect_database(options.database);
   const auto stats =
       pgqueue::queue_stats(connection, options.bound.value_or(kBoundDefault), statement_deadline());
-  if (options.json) {
-    std::cout << to_line(stats_json(stats)) << '\n';
-  } else {
-    print_table(stats);
-  }
-  flush_output(std::cout);
+  print_answer(options.database.json, stats_json(stats), stats_table(stats));
   return ExitCode::kOk;
 }
 
@@ -72,9 +65,8 @@ void add_queue_command(CLI::App& app, Command& command) {
                "safetyctl queue stats --json");
   const auto options = std::make_shared<StatsOptions>();
   add_integer(leaf, "--bound", kBoundRange, options->bound, "Count no further (100000)");
-  add_database_option(leaf, options->database);
-  add_json_flag(leaf, options->json);
-  leaf.callback([options, &command] { command.run = [options] { return run(*options); }; });
+  add_database_options(leaf, options->database);
+  set_run(leaf, command, options, run);
 }
 
 }  // namespace han::safety

@@ -121,7 +121,7 @@ void add_rules_leaf(CLI::App& group, Command& command, const std::string& name,
   const auto options = std::make_shared<RulesOptions>();
   add_operand(leaf, "FILE", options->file, "The rules file; - reads standard input");
   add_json_flag(leaf, options->json);
-  leaf.callback([options, run, &command] { command.run = [=] { return run(*options); }; });
+  set_run(leaf, command, options, run);
 }
 
 }  // namespace

@@ -10,36 +10,46 @@
 
 #include "safety/apps/ctl/database.h"
 #include "safety/apps/ctl/input.h"
+#include "safety/apps/ctl/line_load.h"
 #include "safety/apps/ctl/output.h"
 #include "safety/apps/ctl/progress.h"
+#include "safety/apps/ctl/stop_signal.h"
 #include "safety/apps/ctl/submit_line.h"
 #include "safety/apps/ctl/submitter.h"
 #include "safety/apps/ctl/task_output.h"
 #include "safety/apps/ctl/task_wait.h"
 #include "safety/apps/ctl/verdict_output.h"
+#include "safety/text/utf8.h"
 #include "safety/verdict.h"
 
 namespace han::safety {
 namespace {
 
-// A text of 2 MiB needs at most six times as much when each byte is escaped; the rest are keys.
-constexpr std::size_t kLineBytesMax = 6 * kPayloadBytesMax + 64 * 1024;
 constexpr std::size_t kWaitedTasksMax = 1'000'000;
+constexpr std::size_t kKeyPrefixBytesMax = 150;
 constexpr std::int64_t kTimeoutDefault = 60;
 constexpr ArgumentRange kTimeoutRange{1, 24 * 3600};
+constexpr ArgumentRange kSkipRange{0, INT64_MAX};
 
 struct SubmitOptions {
   std::vector<std::string> texts;
   std::optional<std::string> lines;
-  std::optional<std::string> database;
+  std::optional<std::int64_t> skip;
+  std::optional<std::string> keys;
   std::optional<std::string> caller;
   std::optional<std::string> key;
   std::optional<std::string> subject;
   std::optional<std::int64_t> version;
   std::optional<std::int64_t> priority_class;
   std::optional<std::int64_t> timeout;
+  DatabaseOptions database;
+  bool ids = false;
   bool wait = false;
-  bool json = false;
+
+  std::optional<std::int16_t> class_given() const {
+    if (!priority_class) return std::nullopt;
+    return static_cast<std::int16_t>(*priority_class);
+  }
 };
 
 void check_usage(const SubmitOptions& options) {
@@ -52,6 +62,13 @@ void check_usage(const SubmitOptions& options) {
   const bool names_one = options.key || options.subject || options.version;
   if (names_one && options.texts.size() != 1) {
     refuse("--key, --subject and --version name one text", "give one text, or put them into lines");
+  }
+  if ((options.skip || options.keys) && !options.lines) {
+    refuse("--skip and --keys speak of lines", "give --lines FILE too");
+  }
+  const std::string& keys = options.keys.value_or("k");
+  if (keys.empty() || keys.size() > kKeyPrefixBytesMax || !is_valid_utf8(keys)) {
+    refuse("--keys is no start of a key", "give 1 to 150 bytes of UTF-8");
   }
 }
 
@@ -66,6 +83,7 @@ pgqueue::NewTask task_of(const std::string& text, const SubmitOptions& options) 
   task.idempotency_key = options.key;
   task.subject_id = options.subject;
   task.subject_version = options.version;
+  task.priority_class = options.class_given();
   try {
     check_new_task(task);
   } catch (const SubmitLineError& error) {
@@ -88,25 +106,26 @@ class SubmitRun {
         pool_({.conninfo = database_url(options.database), .connections_max = 2}),
         queue_(pool_, {}),
         hints_(std::getenv("MESSAGE_SAFETY_REDIS_URL")),
-        submitter_(queue_, options.caller.value_or("safetyctl"), hints_,
-                   [this](const auto& batch) { take(batch); }) {}
+        submitter_(queue_,
+                   {.caller = options.caller.value_or("safetyctl"),
+                    .is_stopped = [this] { return stop_ && stop_->has_come(); }},
+                   hints_, [this](const auto& batch) { take(batch); }) {}
 
   ExitCode run() {
+    std::optional<Decision> decision;
     try {
       options_.lines ? submit_lines() : submit_arguments();
-    } catch (const Failure&) {
-      // What was committed is told before the error that ended it.
-      print_without_waiting();
+      if (options_.wait) decision = wait();
+    } catch (const OutputClosed&) {
+      if (!load_) throw;
+      // Whoever loads a file must know how far it came.
+      throw Failure(ExitCode::kFailure, "standard output was closed", load_->resume_hint());
+    } catch (const std::exception&) {
+      print_summary_if_read();
       throw;
     }
-    const auto decision = options_.wait ? wait() : std::optional<Decision>();
     print_summary();
-    if (const auto conflicts = submitter_.counts().conflict; conflicts > 0) {
-      throw Failure(ExitCode::kFailure,
-                    std::to_string(conflicts) +
-                        " tasks conflict: their key or subject version stands for another text",
-                    "use a new key or a newer version");
-    }
+    check_conflicts();
     if (tasks_without_verdict_ > 0) {
       throw Failure(ExitCode::kFailure,
                     std::to_string(tasks_without_verdict_) + " tasks have no verdict",
@@ -116,73 +135,48 @@ class SubmitRun {
   }
 
  private:
-  void add(pgqueue::NewTask task) {
-    if (!task.priority_class && options_.priority_class) {
-      task.priority_class = static_cast<std::int16_t>(*options_.priority_class);
-    }
-    if (options_.wait && kept_.size() + submitter_.waiting() == kWaitedTasksMax) {
-      throw Failure(
-          ExitCode::kFailure, "--wait waits for 1,000,000 tasks and there are more",
-          std::to_string(kept_.size()) + " tasks were submitted before; leave --wait out");
-    }
-    submitter_.add(std::move(task));
-  }
-
   void submit_arguments() {
     std::vector<pgqueue::NewTask> tasks;
     for (const std::string& text : options_.texts) tasks.push_back(task_of(text, options_));
-    for (pgqueue::NewTask& task : tasks) add(std::move(task));
+    for (pgqueue::NewTask& task : tasks) submitter_.add(std::move(task));
     submitter_.flush();
   }
 
   void submit_lines() {
-    Input input = Input::open(*options_.lines);
-    LineReader reader(input, kLineBytesMax);
-    Progress progress(std::cerr, "submitting", input.size(), Progress::on_terminal());
-    progress_ = &progress;
-    std::string_view line;
-    while (true) {
-      const LineReader::Next kind = reader.next(line);
-      if (kind == LineReader::Next::kEnd) break;
-      try {
-        if (kind == LineReader::Next::kTooLong) throw SubmitLineError("the line: is too long");
-        add(parse_submit_line(line));
-      } catch (const SubmitLineError& error) {
-        progress_ = nullptr;
-        throw Failure(ExitCode::kFailure,
-                      "line " + std::to_string(reader.line_number()) + ": " + error.what(),
-                      "nothing of its batch was submitted, " +
-                          std::to_string(submitter_.counts().submitted()) +
-                          " tasks were submitted before");
-      }
-      progress.update(reader.bytes_read());
-    }
-    submitter_.flush();
-    progress_ = nullptr;
+    stop_.emplace();
+    load_.emplace(LineLoadOptions{.path = *options_.lines,
+                                  .skip = static_cast<std::uint64_t>(options_.skip.value_or(0)),
+                                  .key_prefix = options_.keys,
+                                  .priority_class = options_.class_given()},
+                  submitter_, *stop_, Progress::on_terminal());
+    load_->run();
+    loaded_at_ = system_clock().now();
+    // From here on a signal ends the program at once.
+    stop_.reset();
   }
 
   // A batch was committed.
   void take(const std::vector<pgqueue::Submission>& batch) {
-    if (options_.wait) {
-      kept_.insert(kept_.end(), batch.begin(), batch.end());
-      return;
+    if (load_) load_->note_committed(batch);
+    if (!options_.lines || options_.ids || options_.wait) {
+      if (load_) load_->clear_progress();
+      for (const pgqueue::Submission& submission : batch) print(submission);
+      flush_output(std::cout);
     }
-    if (progress_ != nullptr) progress_->clear();
-    for (const pgqueue::Submission& submission : batch) print(submission);
-    flush_output(std::cout);
+    if (!options_.wait) return;
+    if (kept_.size() + batch.size() > kWaitedTasksMax) {
+      throw Failure(ExitCode::kFailure, "--wait waits for 1,000,000 tasks and there are more",
+                    load_ ? load_->resume_hint() : "leave --wait out");
+    }
+    kept_.insert(kept_.end(), batch.begin(), batch.end());
   }
 
   void print(const pgqueue::Submission& submission) const {
-    if (options_.json) {
+    if (options_.database.json) {
       std::cout << to_line(submission_json(submission)) << '\n';
     } else {
       std::cout << submission.task_id.to_string() << "  " << to_string(submission.outcome) << '\n';
     }
-  }
-
-  void print_without_waiting() {
-    for (const pgqueue::Submission& submission : kept_) print(submission);
-    print_summary();
   }
 
   // The strongest decision of all tasks; nullopt when there is none.
@@ -193,11 +187,7 @@ class SubmitRun {
     std::optional<Decision> strongest;
     for (std::size_t i = 0; i < kept_.size(); ++i) {
       progress.update(i);
-      if (kept_[i].outcome == pgqueue::SubmitOutcome::kConflict) {
-        progress.clear();
-        print(kept_[i]);
-        continue;
-      }
+      if (kept_[i].outcome == pgqueue::SubmitOutcome::kConflict) continue;
       const auto task = waiting.wait(kept_[i].task_id);
       progress.clear();
       print_finished(kept_[i], task);
@@ -214,49 +204,85 @@ class SubmitRun {
 
   void print_finished(const pgqueue::Submission& submission,
                       const std::optional<pgqueue::TaskView>& task) const {
-    const std::string decision = task ? task->decision.value_or("") : "";
-    if (!options_.json) {
-      std::cout << submission.task_id.to_string() << "  " << to_string(submission.outcome) << "  "
-                << (task ? task->state : "unfinished") << "  " << shown(decision) << '\n';
-    } else {
-      Json json = submission_json(submission);
-      if (task) {
-        json.update(task_json(*task));
-        json.erase("id");
-      }
+    const std::string state = task ? task->state : "unfinished";
+    if (options_.database.json) {
+      Json json = {{"task_id", submission.task_id.to_string()}, {"state", state}};
+      if (task) json.update(task_json(*task));
+      json.erase("id");
       std::cout << to_line(json) << '\n';
+    } else {
+      std::cout << submission.task_id.to_string() << "  " << state << "  "
+                << shown(task ? task->decision : std::nullopt) << '\n';
     }
     flush_output(std::cout);
+  }
+
+  void print_summary_if_read() {
+    try {
+      print_summary();
+    } catch (const OutputClosed&) {
+      // The error that comes after it goes to standard error.
+    }
   }
 
   void print_summary() {
     const Submitter::Counts& counts = submitter_.counts();
     const std::string hint(hints_.finish());
-    if (options_.json) {
-      std::cout << to_line({{"submitted", counts.submitted()},
-                            {"created", counts.created},
-                            {"duplicate", counts.duplicate},
-                            {"conflict", counts.conflict},
-                            {"superseded", counts.superseded},
-                            {"hint", hint}})
-                << '\n';
+    const double seconds =
+        std::chrono::duration<double>(loaded_at_.value_or(system_clock().now()) - started_at_)
+            .count();
+    const auto rate = static_cast<std::uint64_t>(static_cast<double>(counts.submitted()) / seconds);
+    if (options_.database.json) {
+      Json json = {{"submitted", counts.submitted()}, {"created", counts.created},
+                   {"duplicate", counts.duplicate},   {"conflict", counts.conflict},
+                   {"superseded", counts.superseded}, {"hint", hint}};
+      if (load_) {
+        json["last_line"] = load_->last_line();
+        json["seconds"] = seconds;
+        json["per_second"] = rate;
+      }
+      std::cout << to_line(json) << '\n';
     } else {
       std::cout << counts.submitted() << " submitted: " << counts.created << " created, "
                 << counts.duplicate << " duplicate, " << counts.superseded << " superseded; "
-                << counts.conflict << " conflict; hint " << hint << '\n';
+                << counts.conflict << " conflict; hint " << hint;
+      if (load_) {
+        std::cout << "; to line " << load_->last_line() << " in "
+                  << static_cast<std::int64_t>(seconds) << " s, " << rate << "/s";
+      }
+      std::cout << '\n';
     }
     flush_output(std::cout);
   }
 
+  void check_conflicts() const {
+    const auto conflicts = submitter_.counts().conflict;
+    if (conflicts == 0) return;
+    const auto line = load_ ? load_->first_conflict() : std::nullopt;
+    throw Failure(ExitCode::kFailure,
+                  std::to_string(conflicts) +
+                      " tasks conflict: their key or subject version stands for another text",
+                  std::string("use a new key or a newer version") +
+                      (line ? ", first in line " + std::to_string(*line) : ""));
+  }
+
   const SubmitOptions& options_;
+  const Clock::SteadyTime started_at_ = system_clock().now();
   pgqueue::Pool pool_;
   pgqueue::Queue queue_;
   HintSender hints_;
   Submitter submitter_;
-  Progress* progress_ = nullptr;
+  std::optional<StopSignal> stop_;
+  std::optional<LineLoad> load_;
+  std::optional<Clock::SteadyTime> loaded_at_;
   std::vector<pgqueue::Submission> kept_;
   std::uint64_t tasks_without_verdict_ = 0;
 };
+
+ExitCode submit_text(const SubmitOptions& options) {
+  check_usage(options);
+  return SubmitRun(options).run();
+}
 
 }  // namespace
 
@@ -265,13 +291,19 @@ void add_submit_command(CLI::App& app, Command& command) {
   CLI::App& leaf =
       add_leaf(group, "text", "Submit texts; with --wait exits 0, 10 (block) or 11 like check",
                "safetyctl submit text --wait 'hello there'\n"
-               "  safetyctl submit text --lines messages.jsonl --json\n"
+               "  safetyctl submit text --caller chat --lines messages.jsonl --keys import-7\n"
                "A line is a JSON string or an object with text and any of key, subject_id,\n"
                "subject_version, class, fairness_bucket, run_after_ms, decide_within_ms.\n"
+               "Lines are submitted in order. What ends a load says up to which line it came: go\n"
+               "on with --skip, or run it again when every line has a key (--keys).\n"
                "Workers are told over MESSAGE_SAFETY_REDIS_URL if it is set.");
   const auto options = std::make_shared<SubmitOptions>();
   add_operands(leaf, "TEXT", options->texts, "Texts; - reads one from standard input");
   add_string(leaf, "--lines", options->lines, "Submit the lines of this file; - standard input");
+  add_integer(leaf, "--skip", kSkipRange, options->skip, "Pass over the first lines (0)");
+  add_string(leaf, "--keys", options->keys,
+             "Lines without a key get this, a dash and the line's number for one");
+  add_flag(leaf, "--ids", options->ids, "Print the id of each line's task too");
   add_string(leaf, "--caller", options->caller, "The registered caller (safetyctl)");
   add_string(leaf, "--key", options->key, "Idempotency key of the one text");
   add_string(leaf, "--subject", options->subject, "Subject id of the one text, with --version");
@@ -280,14 +312,8 @@ void add_submit_command(CLI::App& app, Command& command) {
               "Priority class, 0 is the most urgent (1)");
   add_flag(leaf, "--wait", options->wait, "Wait until every task is finished");
   add_integer(leaf, "--timeout", kTimeoutRange, options->timeout, "Seconds to wait (60)");
-  add_database_option(leaf, options->database);
-  add_json_flag(leaf, options->json);
-  leaf.callback([options, &command] {
-    command.run = [options] {
-      check_usage(*options);
-      return SubmitRun(*options).run();
-    };
-  });
+  add_database_options(leaf, options->database);
+  set_run(leaf, command, options, submit_text);
 }
 
 }  // namespace han::safety

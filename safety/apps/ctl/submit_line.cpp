@@ -1,12 +1,11 @@
 #include "safety/apps/ctl/submit_line.h"
 
-#include <nlohmann/json.hpp>
-
 #include <algorithm>
 #include <array>
+#include <utility>
 
-#include "safety/apps/ctl/json_string.h"
-#include "safety/apps/ctl/output.h"
+#include "safety/apps/ctl/json_object.h"
+#include "safety/base/check.h"
 #include "safety/text/utf8.h"
 
 namespace han::safety {
@@ -15,64 +14,86 @@ namespace {
 using pgqueue::NewTask;
 
 constexpr std::size_t kNameBytesMax = 200;
+constexpr std::string_view kNameRule = "must be 1 to 200 bytes of UTF-8 without NUL";
 constexpr std::chrono::milliseconds kDecideDefault{std::int64_t{24} * 3600 * 1000};
-constexpr std::array<std::string_view, 8> kFields = {
-    "text",  "key",          "subject_id",       "subject_version",
-    "class", "run_after_ms", "decide_within_ms", "fairness_bucket"};
+constexpr std::array<std::string_view, 9> kFields = {
+    "text",         "payload",          "key",
+    "subject_id",   "subject_version",  "class",
+    "run_after_ms", "decide_within_ms", "fairness_bucket"};
 
 [[noreturn]] void fail(std::string_view field, std::string_view fix) {
   throw SubmitLineError(std::string(field).append(": ").append(fix));
 }
 
-std::optional<std::string> text_field(const Json& json, const char* field) {
-  const auto found = json.find(field);
-  if (found == json.end()) return std::nullopt;
-  if (!found->is_string()) fail(field, "must be a string");
-  return found->get<std::string>();
+std::string text_of(JsonField& field) {
+  if (field.kind != JsonField::Kind::kString) fail(field.name, "must be a string");
+  return std::move(field.string.text);
 }
 
-std::optional<std::int64_t> integer_field(const Json& json, const char* field,
-                                          ArgumentRange range) {
-  const auto found = json.find(field);
-  if (found == json.end()) return std::nullopt;
-  const bool fits = found->is_number_integer() &&
-                    !(found->is_number_unsigned() && found->get<std::uint64_t>() > INT64_MAX);
-  if (!fits || found->get<std::int64_t>() < range.min || found->get<std::int64_t>() > range.max) {
-    fail(field, "must be a whole number from " + std::to_string(range.min) + " to " +
-                    std::to_string(range.max));
+// A name stands for one thing, so nothing of it may be mended.
+std::string name_of(JsonField& field) {
+  std::string name = text_of(field);
+  if (field.string.is_repaired) fail(field.name, kNameRule);
+  return name;
+}
+
+std::int64_t integer_of(const JsonField& field, ArgumentRange range) {
+  const bool fits = field.kind == JsonField::Kind::kInteger && field.integer >= range.min &&
+                    field.integer <= range.max;
+  if (!fits) {
+    fail(field.name, "must be a whole number from " + std::to_string(range.min) + " to " +
+                         std::to_string(range.max));
   }
-  return found->get<std::int64_t>();
+  return field.integer;
 }
 
-std::optional<std::int16_t> small(const std::optional<std::int64_t>& value) {
-  if (!value) return std::nullopt;
-  return static_cast<std::int16_t>(*value);
+// One field of an object, each of which may come once.
+void set_field(NewTask& task, JsonField& field) {
+  const auto small = [&field](ArgumentRange range) {
+    return static_cast<std::int16_t>(integer_of(field, range));
+  };
+  const std::string& name = field.name;
+  if (name == "text" || name == "payload") {
+    task.payload = text_of(field);
+  } else if (name == "key") {
+    task.idempotency_key = name_of(field);
+  } else if (name == "subject_id") {
+    task.subject_id = name_of(field);
+  } else if (name == "subject_version") {
+    task.subject_version = integer_of(field, kVersionRange);
+  } else if (name == "class") {
+    task.priority_class = small(kClassRange);
+  } else if (name == "fairness_bucket") {
+    task.fairness_bucket = small(kBucketRange);
+  } else if (name == "run_after_ms") {
+    task.run_after = std::chrono::milliseconds(integer_of(field, {0, kDelayMsMax}));
+  } else {
+    SAFETY_CHECK(name == "decide_within_ms");
+    task.decide_within = std::chrono::milliseconds(integer_of(field, {1, kDelayMsMax}));
+  }
 }
 
-std::optional<std::chrono::milliseconds> duration(const std::optional<std::int64_t>& value) {
-  if (!value) return std::nullopt;
-  return std::chrono::milliseconds(*value);
-}
-
-NewTask task_of_object(const Json& json) {
-  for (const auto& [name, value] : json.items()) {
-    if (std::find(kFields.begin(), kFields.end(), name) == kFields.end()) {
+NewTask task_of_object(std::string_view line) {
+  NewTask task;
+  JsonObjectReader reader(line);
+  JsonField field;
+  std::array<bool, kFields.size()> has{};
+  while (true) {
+    const auto next = reader.next(field);
+    if (next == JsonObjectReader::Next::kMalformed) fail("the line", "is no valid JSON object");
+    if (next == JsonObjectReader::Next::kEnd) break;
+    const auto* known = std::find(kFields.begin(), kFields.end(), field.name);
+    if (known == kFields.end()) {
       fail("a key is not known",
-           "use text, key, subject_id, subject_version, class, "
+           "use text (or payload), key, subject_id, subject_version, class, "
            "fairness_bucket, run_after_ms, decide_within_ms");
     }
+    if (std::exchange(has[static_cast<std::size_t>(known - kFields.begin())], true)) {
+      fail(field.name, "comes twice, leave one out");
+    }
+    set_field(task, field);
   }
-  auto text = text_field(json, "text");
-  if (!text) fail("text", "is required");
-  NewTask task;
-  task.payload = std::move(*text);
-  task.idempotency_key = text_field(json, "key");
-  task.subject_id = text_field(json, "subject_id");
-  task.subject_version = integer_field(json, "subject_version", kVersionRange);
-  task.priority_class = small(integer_field(json, "class", kClassRange));
-  task.fairness_bucket = small(integer_field(json, "fairness_bucket", kBucketRange));
-  task.run_after = duration(integer_field(json, "run_after_ms", {0, kDelayMsMax}));
-  task.decide_within = duration(integer_field(json, "decide_within_ms", {1, kDelayMsMax}));
+  if (has[0] == has[1]) fail("text", has[0] ? "leave it or payload out" : "is required");
   return task;
 }
 
@@ -80,7 +101,7 @@ void check_name(std::string_view field, const std::optional<std::string>& name) 
   if (!name) return;
   const bool fits = !name->empty() && name->size() <= kNameBytesMax &&
                     name->find('\0') == std::string::npos && is_valid_utf8(*name);
-  if (!fits) fail(field, "must be 1 to 200 bytes of UTF-8 without NUL");
+  if (!fits) fail(field, kNameRule);
 }
 
 }  // namespace
@@ -101,9 +122,7 @@ void check_new_task(const NewTask& task) {
 NewTask parse_submit_line(std::string_view line) {
   NewTask task;
   if (starts_with_json(line, '{')) {
-    const Json json = Json::parse(line, nullptr, false);
-    if (json.is_discarded()) fail("the line", "is no valid JSON object in UTF-8");
-    task = task_of_object(json);
+    task = task_of_object(line);
   } else if (auto text = decode_json_string(line)) {
     task.payload = std::move(*text);
   } else {

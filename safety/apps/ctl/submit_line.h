@@ -1,7 +1,8 @@
 // One line of `submit text --lines` as a task.
 //
-// A line is a JSON string, the text, or an object with "text" and any of "key", "subject_id",
-// "subject_version", "class", "fairness_bucket", "run_after_ms", "decide_within_ms".
+// A line is a JSON string, the text, or an object with "text" (or "payload", the same) and any of
+// "key", "subject_id", "subject_version", "class", "fairness_bucket", "run_after_ms",
+// "decide_within_ms", each once. A text is taken as json_string.h says; a name must be whole.
 //
 // Threads: pure functions. Blocks: never.
 // Fails:   SubmitLineError, which names the field and the fix and holds no value.

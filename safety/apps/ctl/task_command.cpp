@@ -22,16 +22,14 @@ constexpr std::int64_t kDaysDefault = 7;
 
 struct TaskOptions {
   std::optional<std::string> id;
-  std::optional<std::string> database;
-  bool json = false;
+  DatabaseOptions database;
 };
 
 struct TasksOptions {
   std::optional<std::string> state;
   std::optional<std::int64_t> limit;
   std::optional<std::int64_t> days;
-  std::optional<std::string> database;
-  bool json = false;
+  DatabaseOptions database;
 };
 
 Uuid task_id(const TaskOptions& options) {
@@ -50,12 +48,7 @@ ExitCode show(const TaskOptions& options) {
   if (!task) {
     throw Failure(ExitCode::kFailure, "no task has this id", "check the id");
   }
-  if (options.json) {
-    std::cout << to_line(task_json(*task)) << '\n';
-  } else {
-    task_table(*task).print(std::cout);
-  }
-  flush_output(std::cout);
+  print_answer(options.database.json, task_json(*task), task_table(*task));
   return ExitCode::kOk;
 }
 
@@ -64,7 +57,7 @@ ExitCode cancel(const TaskOptions& options) {
   pgqueue::Pool pool({.conninfo = database_url(options.database), .connections_max = 1});
   pgqueue::Queue queue(pool, {});
   const bool is_cancelled = queue.cancel(id, statement_deadline());
-  if (options.json) {
+  if (options.database.json) {
     std::cout << to_line({{"id", id.to_string()}, {"cancelled", is_cancelled}}) << '\n';
   } else if (is_cancelled) {
     std::cout << id.to_string() << "  cancelled\n";
@@ -97,21 +90,16 @@ ExitCode list(const TasksOptions& options) {
   auto connection = connect_database(options.database);
   const auto lines =
       pgqueue::list_tasks(connection, *options.state, limit, days, statement_deadline());
-  if (options.json) {
-    Json json;
-    json["state"] = *options.state;
-    json["tasks"] = Json::array();
-    for (const auto& line : lines) json["tasks"].push_back(line_json(line));
-    std::cout << to_line(json) << '\n';
-  } else {
-    RowTable table({"task", "state", "kind", "attempt", "submitted", "decision", "reason"});
-    for (const auto& line : lines) {
-      table.add({line.id.to_string(), line.state, line.kind, std::to_string(line.attempt),
-                 utc_time(line.submitted_at_ms), shown(line.decision), shown(line.reason)});
-    }
-    table.print(std::cout);
+  Json json;
+  json["state"] = *options.state;
+  json["tasks"] = Json::array();
+  RowTable table({"task", "state", "kind", "attempt", "submitted", "decision", "reason"});
+  for (const auto& line : lines) {
+    json["tasks"].push_back(line_json(line));
+    table.add({line.id.to_string(), line.state, line.kind, std::to_string(line.attempt),
+               utc_time(line.submitted_at_ms), shown(line.decision), shown(line.reason)});
   }
-  flush_output(std::cout);
+  print_answer(options.database.json, json, table);
   return ExitCode::kOk;
 }
 
@@ -121,9 +109,8 @@ void add_task_leaf(CLI::App& group, Command& command, const std::string& name,
                             "safetyctl task " + name + " 0197c2a0-0000-7000-8000-000000000000");
   const auto options = std::make_shared<TaskOptions>();
   add_operand(leaf, "ID", options->id, "The task's id");
-  add_database_option(leaf, options->database);
-  add_json_flag(leaf, options->json);
-  leaf.callback([options, run, &command] { command.run = [=] { return run(*options); }; });
+  add_database_options(leaf, options->database);
+  set_run(leaf, command, options, run);
 }
 
 }  // namespace
@@ -140,9 +127,8 @@ void add_task_commands(CLI::App& app, Command& command) {
              "queued, leased, done, cancelled, superseded, expired or dead");
   add_integer(tasks, "--limit", kLimitRange, options->limit, "At most so many (100)");
   add_integer(tasks, "--days", kDaysRange, options->days, "Finished in the last days (7)");
-  add_database_option(tasks, options->database);
-  add_json_flag(tasks, options->json);
-  tasks.callback([options, &command] { command.run = [options] { return list(*options); }; });
+  add_database_options(tasks, options->database);
+  set_run(tasks, command, options, list);
 }
 
 }  // namespace han::safety

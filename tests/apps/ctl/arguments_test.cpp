@@ -18,6 +18,12 @@ class Arguments : public ::testing::Test {
     safety::add_string(leaf, "--name", name_, "a name");
     safety::add_integer(leaf, "--count", {1, 10}, count_, "a count");
     safety::add_json_flag(leaf, json_);
+    safety::set_run(leaf, command_, std::make_shared<int>(7), count_calls);
+  }
+
+  static ExitCode count_calls(const int& options) {
+    calls += options;
+    return ExitCode::kFindings;
   }
 
   void parse(std::vector<const char*> argv) {
@@ -37,7 +43,10 @@ class Arguments : public ::testing::Test {
     return "accepted";
   }
 
+  inline static int calls = 0;
+
   CLI::App app_{"test", "safetyctl"};
+  safety::Command command_;
   std::vector<std::string> texts_;
   std::optional<std::string> name_;
   std::optional<std::int64_t> count_;
@@ -59,6 +68,15 @@ TEST_F(Arguments, ReadsOptionsBetweenTexts) {
   EXPECT_EQ(name_, "[x]");
   EXPECT_EQ(count_, 7);
   EXPECT_TRUE(json_);
+}
+
+TEST_F(Arguments, TheChosenCommandRunsWithItsOptions) {
+  calls = 0;
+  parse({"a"});
+  ASSERT_TRUE(command_.run);
+  EXPECT_EQ(calls, 0);
+  EXPECT_EQ(command_.run(), ExitCode::kFindings);
+  EXPECT_EQ(calls, 7);
 }
 
 TEST_F(Arguments, NamesTheRangeOfANumberAndNotItsValue) {

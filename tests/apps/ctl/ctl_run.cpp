@@ -42,6 +42,8 @@ CtlResult CtlRun::finish() {
   return {status->code, read_file(dir_.file("out")), read_file(dir_.file("err"))};
 }
 
+std::string CtlRun::out() const { return read_file(dir_.file("out")); }
+
 CtlResult run_ctl(const std::vector<std::string>& arguments, const CtlOptions& options) {
   return CtlRun(arguments, options).finish();
 }

@@ -34,6 +34,9 @@ class CtlRun {
  public:
   explicit CtlRun(const std::vector<std::string>& arguments, const CtlOptions& options = {});
   CtlResult finish();
+  void signal(int number) { process_.signal(number); }
+  // What it has written to standard output so far.
+  std::string out() const;
 
  private:
   TempDir dir_;

@@ -43,7 +43,9 @@ TEST(Database, KnowsWhatToDoAboutCommonErrors) {
   EXPECT_THAT(database_failure(error("stats failed", "22000")).what(), HasSubstr("SQLSTATE"));
 }
 
-TEST(Database, TheOptionNamesTheDatabase) { EXPECT_EQ(safety::database_url("host=x"), "host=x"); }
+TEST(Database, TheOptionNamesTheDatabase) {
+  EXPECT_EQ(safety::database_url({.url = "host=x"}), "host=x");
+}
 
 }  // namespace
 }  // namespace han::tests

@@ -106,6 +106,56 @@ TEST_F(InputFile, TheStartOfALongLineIsKept) {
   EXPECT_EQ(line.substr(0, 3), "\"xx");
 }
 
+TEST_F(InputFile, ALongLineIsToldBeforeItsEndWasRead) {
+  std::array<int, 2> ends{};
+  ASSERT_EQ(::pipe(ends.data()), 0);
+  ASSERT_EQ(::write(ends[1], "0123456789abc", 13), 13);
+  {
+    Input input = Input::open("/dev/fd/" + std::to_string(ends[0]));
+    LineReader reader(input, 10);
+    std::string_view line;
+    ASSERT_EQ(reader.next(line), Next::kTooLong);
+    EXPECT_TRUE(reader.may_block());
+    ASSERT_EQ(::write(ends[1], "d\nshort\n", 8), 8);
+    ASSERT_EQ(reader.next(line), Next::kLine);
+    EXPECT_EQ(line, "short");
+    EXPECT_EQ(reader.line_number(), 2U);
+  }
+  ::close(ends[0]);
+  ::close(ends[1]);
+}
+
+TEST_F(InputFile, ALineWithoutEndIsGivenUp) {
+  Input input = open(std::string(1'000'000, 'x') + "\n");
+  LineReader reader(input, 10, 300'000);
+  std::string_view line;
+  ASSERT_EQ(reader.next(line), Next::kTooLong);
+  try {
+    reader.next(line);
+    FAIL() << "an endless line was skipped";
+  } catch (const safety::Failure& failure) {
+    EXPECT_STREQ(failure.what(),
+                 "line 1 of the input does not end: end each line with a line feed");
+  }
+  EXPECT_LT(reader.bytes_read(), 500'000U);
+}
+
+TEST_F(InputFile, EndsWhenItIsTold) {
+  std::array<int, 2> ends{};
+  std::array<int, 2> stop{};
+  ASSERT_EQ(::pipe(ends.data()), 0);
+  ASSERT_EQ(::pipe(stop.data()), 0);
+  ASSERT_EQ(::write(ends[1], "one\ntw", 6), 6);
+  {
+    Input input = Input::open("/dev/fd/" + std::to_string(ends[0]));
+    input.end_on(stop[0]);
+    EXPECT_EQ(input.read(6), "one\ntw");
+    ASSERT_EQ(::write(stop[1], "!", 1), 1);
+    EXPECT_EQ(input.read(6), "");
+  }
+  for (const int fd : {ends[0], ends[1], stop[0], stop[1]}) ::close(fd);
+}
+
 TEST_F(InputFile, SaysWhenTheNextLineMayHaveToBeWaitedFor) {
   Input input = open("a\nb\nc");
   LineReader reader(input, 10);

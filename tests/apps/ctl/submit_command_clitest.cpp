@@ -9,6 +9,7 @@
 #include "tests/pgqueue/queue_fixture.h"
 #include "tests/support/await.h"
 #include "tests/support/redis_server.h"
+#include "tests/support/tcp_gate.h"
 
 namespace han::tests {
 namespace {
@@ -120,28 +121,13 @@ TEST_F(SubmitCommand, SubmitsLinesInBatches) {
   std::string input;
   for (int i = 0; i < 2500; ++i) input += "\"text " + std::to_string(i) + "\"\n";
   input += R"({"text":"last","key":"k","class":9,"decide_within_ms":60000})";
-  const auto result = submit_text({"--lines", "-", "--json", "--class", "2"}, input);
+  const auto result = submit_text({"--lines", "-", "--ids", "--json", "--class", "2"}, input);
   EXPECT_EQ(result.code, 0) << result.err;
   EXPECT_EQ(result.err, "");
   EXPECT_EQ(lines(result).size(), 2502U);
   EXPECT_EQ(lines(result).back()["created"], 2501);
   EXPECT_EQ(value("SELECT count(*) FROM message_safety.safety_tasks WHERE class = 2"), "2500");
   EXPECT_EQ(value("SELECT count(DISTINCT submitted_at) FROM message_safety.safety_tasks"), "3");
-}
-
-TEST_F(SubmitCommand, ABadLineIsNamedAndItsBatchIsNotSubmitted) {
-  std::string input;
-  for (int i = 0; i < 1500; ++i) input += "\"text\"\n";
-  input += "{\"text\":\"zebra\",\"class\":77}\n\"after\"\n";
-  const auto result = submit_text({"--lines", "-", "--json"}, input);
-  EXPECT_EQ(result.code, 1);
-  EXPECT_TRUE(is_one_line_error(result));
-  EXPECT_THAT(result.err, HasSubstr("line 1501: class: must be a whole number from 0 to 9"));
-  EXPECT_THAT(result.err, HasSubstr("1000 tasks were submitted before"));
-  EXPECT_FALSE(result.shows("zebra"));
-  EXPECT_EQ(lines(result).size(), 1001U);
-  EXPECT_EQ(lines(result).back()["submitted"], 1000);
-  EXPECT_EQ(count(), "1000");
 }
 
 TEST_F(SubmitCommand, ALineOfTwentyMebibytesIsABadLine) {
@@ -165,13 +151,32 @@ TEST_F(SubmitCommand, WaitsAndExitsWithTheVerdict) {
   EXPECT_EQ(wait_for({"a"}, {kHeld}).code, 11);
   const auto all = wait_for({"a", "b", "c", "--json"}, {kHeld, kBlocked, kAllowed});
   EXPECT_EQ(all.code, 10) << all.err;
-  ASSERT_EQ(lines(all).size(), 4U);
-  const Json blocked = lines(all)[1];
-  EXPECT_EQ(blocked["outcome"], "created");
+  ASSERT_EQ(lines(all).size(), 7U);
+  EXPECT_EQ(lines(all)[1]["outcome"], "created");
+  const Json blocked = lines(all)[4];
+  EXPECT_EQ(blocked["task_id"], lines(all)[1]["task_id"]);
   EXPECT_EQ(blocked["state"], "done");
   EXPECT_EQ(blocked["decision"], "block");
   EXPECT_EQ(blocked["rules"], Json({"scam.gift"}));
-  EXPECT_EQ(lines(all)[0]["disposition"], "hold");
+  EXPECT_EQ(lines(all)[3]["disposition"], "hold");
+}
+
+TEST_F(SubmitCommand, PrintsTheIdsBeforeItWaits) {
+  TcpGate gate(server().socket_path());
+  const std::string url =
+      "host=127.0.0.1 sslmode=disable user=postgres port=" + std::to_string(gate.port()) +
+      " dbname=" + value("SELECT current_database()");
+  CtlRun run({"submit", "text", "--wait", "--timeout", "2", "--database", url, "a"}, options());
+  EXPECT_TRUE(await([&] { return run.out().find("  created\n") != std::string::npos; }));
+  const std::string id = run.out().substr(0, 36);
+  EXPECT_EQ(value("SELECT id FROM message_safety.safety_tasks"), id);
+  // The database goes away and takes no id along.
+  gate.set(GateMode::kRefuse);
+  const auto result = run.finish();
+  EXPECT_EQ(result.code, 1);
+  EXPECT_TRUE(is_one_line_error(result));
+  EXPECT_THAT(result.out, ::testing::StartsWith(id));
+  EXPECT_THAT(result.out, HasSubstr("1 submitted"));
 }
 
 TEST_F(SubmitCommand, ATaskWithoutAVerdictInTimeIsAFailure) {

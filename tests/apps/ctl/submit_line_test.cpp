@@ -46,7 +46,14 @@ TEST(SubmitLine, NamesTheFieldAndTheFixAndNoValue) {
       {"zebra", "the line: must be"},
       {"[\"zebra\"]", "the line: must be"},
       {"{\"text\":\"zebra\"", "the line: is no valid JSON object"},
-      {"{\"text\":\"zebra\xff\"}", "the line: is no valid JSON object"},
+      {R"({"text":"zebra"} {"text":"zebra"})", "the line: is no valid JSON object"},
+      {R"({"text":"zebra","text":"zebra"})", "text: comes twice, leave one out"},
+      {R"({"text":"zebra","class":1,"class":2})", "class: comes twice"},
+      {R"({"text":"zebra","payload":"zebra"})", "text: leave it or payload out"},
+      {R"({"text":"zebra","key":"\ud83d"})", "key: must be 1 to 200 bytes of UTF-8"},
+      {R"({"text":"\ud83d","subject_id":7,"subject_version":1})", "subject_id: must be a string"},
+      {"{\"text\":\"zebra\",\"key\":\"zebra\xff\"}", "key: must be 1 to 200 bytes of UTF-8"},
+      {R"({"text":{"zebra":1}})", "text: must be a string"},
       {"{}", "text: is required"},
       {R"({"text":7})", "text: must be a string"},
       {R"({"text":"zebra","zebra":1})", "a key is not known"},
@@ -71,6 +78,12 @@ TEST(SubmitLine, NamesTheFieldAndTheFixAndNoValue) {
     EXPECT_THAT(complaint(line), StartsWith(start)) << line.substr(0, 80);
     EXPECT_EQ(complaint(line).find("zebra"), std::string::npos);
   }
+}
+
+TEST(SubmitLine, AnObjectTakesEachTextThatAStringTakes) {
+  EXPECT_EQ(parse_submit_line("{\"text\":\"a\xff\"}").payload, "a\xff");
+  EXPECT_EQ(parse_submit_line(R"({"text":"\ud83d!","key":"k"})").payload, "\xef\xbf\xbd!");
+  EXPECT_EQ(parse_submit_line(R"({"payload":"p"})").payload, "p");
 }
 
 TEST(SubmitLine, TakesATextOfTheLargestSize) {

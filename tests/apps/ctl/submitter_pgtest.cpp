@@ -4,6 +4,8 @@
 #include "safety/apps/ctl/failure.h"
 #include "safety/apps/ctl/submitter.h"
 #include "tests/pgqueue/queue_fixture.h"
+#include "tests/support/await.h"
+#include "tests/support/tcp_gate.h"
 
 namespace han::tests {
 namespace {
@@ -14,10 +16,39 @@ using ::testing::HasSubstr;
 
 class SubmitterTest : public QueueFixture {
  protected:
-  Submitter make(const std::string& caller = "safetyctl") {
-    return {*queue_, caller, hints_,
-            [this](const auto& batch) { batch_sizes_.push_back(batch.size()); }};
+  Submitter make() {
+    return {*queue_, {.caller = "safetyctl"}, hints_, [this](const auto& batch) {
+              batch_sizes_.push_back(batch.size());
+            }};
   }
+
+  std::string conninfo_of(const TcpGate& gate) {
+    return "host=127.0.0.1 sslmode=disable user=postgres port=" + std::to_string(gate.port()) +
+           " dbname=" + value("SELECT current_database()");
+  }
+
+  // Loses the answer of the second batch, whose tasks are `tasks`, by a gate on its way.
+  void lose_second_answer(const std::vector<pgqueue::NewTask>& tasks) {
+    TcpGate gate(server().socket_path());
+    pgqueue::Pool pool({.conninfo = conninfo_of(gate)});
+    pgqueue::Queue queue(pool, {});
+    Submitter submitter(queue,
+                        {.caller = "safetyctl",
+                         .is_stopped =
+                             [&] {
+                               gate.set(GateMode::kPass);
+                               return false;
+                             }},
+                        hints_,
+                        [this](const auto& batch) { batch_sizes_.push_back(batch.size()); });
+    submitter.add(text_task("first"));
+    submitter.flush();
+    gate.set(GateMode::kCut);
+    for (const auto& task : tasks) submitter.add(task);
+    submitter.flush();
+  }
+
+  std::string count() { return value("SELECT count(*) FROM message_safety.safety_tasks"); }
 
   safety::HintSender hints_{nullptr};
   std::vector<std::size_t> batch_sizes_;
@@ -39,6 +70,61 @@ TEST_F(SubmitterTest, ABatchIsBoundedInBytes) {
   for (int i = 0; i < 9; ++i) submitter.add(text_task(std::string(std::size_t{2} << 20, 'a')));
   submitter.flush();
   EXPECT_THAT(batch_sizes_, ElementsAre(4U, 4U, 1U));
+}
+
+TEST_F(SubmitterTest, ABatchIsBoundedInBytesOfKeysToo) {
+  Submitter submitter = make();
+  auto task = text_task(std::string((std::size_t{2} << 20) - 100, 'a'));
+  task.subject_id = std::string(100, 's');
+  task.subject_version = 1;
+  for (int i = 0; i < 4; ++i) submitter.add(task);
+  submitter.add(text_task("a"));
+  submitter.flush();
+  EXPECT_THAT(batch_sizes_, ElementsAre(4U, 1U));
+}
+
+TEST_F(SubmitterTest, ALostAnswerOfTasksWithKeysIsAskedForAgain) {
+  std::vector<pgqueue::NewTask> tasks = {text_task("a"), text_task("b")};
+  tasks[0].idempotency_key = "k";
+  tasks[1].subject_id = "s";
+  tasks[1].subject_version = 1;
+  lose_second_answer(tasks);
+  EXPECT_THAT(batch_sizes_, ElementsAre(1U, 2U));
+  EXPECT_EQ(count(), "3");
+}
+
+TEST_F(SubmitterTest, ALostAnswerOfATaskWithoutAKeyIsADoubtThatATaskSettles) {
+  std::vector<pgqueue::NewTask> tasks = {text_task("a"), text_task("b")};
+  tasks[0].idempotency_key = "k";
+  try {
+    lose_second_answer(tasks);
+    FAIL() << "the batch was submitted again";
+  } catch (const safety::SubmitFailure& failure) {
+    EXPECT_EQ(failure.batch_tasks(), 2U);
+    ASSERT_TRUE(failure.in_doubt());
+    const std::string id = failure.in_doubt()->to_string();
+    EXPECT_TRUE(await([&] {
+      return value(
+                 "SELECT convert_from(payload, 'UTF8') FROM message_safety.safety_tasks "
+                 "WHERE id = '" +
+                 id + "'") == "b";
+    }));
+  }
+  EXPECT_EQ(count(), "3");
+}
+
+TEST_F(SubmitterTest, AServerThatIsAwayAtFirstIsAnErrorAtOnce) {
+  TcpGate gate(server().socket_path());
+  gate.set(GateMode::kReset);
+  pgqueue::Pool pool({.conninfo = conninfo_of(gate), .connect_timeout = 100ms});
+  pgqueue::Queue queue(pool, {});
+  int asked = 0;
+  Submitter submitter(queue,
+                      {.caller = "safetyctl", .is_stopped = [&asked] { return ++asked > 1; }},
+                      hints_, [](const auto&) {});
+  submitter.add(text_task("a"));
+  EXPECT_THROW(submitter.flush(), safety::SubmitFailure);
+  EXPECT_EQ(asked, 1);
 }
 
 TEST_F(SubmitterTest, AFailedBatchSaysHowManyWereSubmittedBefore) {
