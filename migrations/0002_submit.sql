@@ -1,5 +1,4 @@
--- Submitting and cancelling, as functions: an API in any language calls them in its own
--- transaction. Errors have SQLSTATE HS001 and name the position of the task in the call, never its
+-- Submitting, as a function: an API in any language calls it in its own transaction. Errors have SQLSTATE HS001 and name the position of the task in the call, never its
 -- content.
 
 -- Version 7 (RFC 9562 section 5.7): 48 bits of milliseconds, the rest random.
@@ -41,6 +40,13 @@ BEGIN
 END
 $$;
 
+-- What stands for a payload where the payload itself must not: its key's and its version's digest,
+-- and the payload ban.
+CREATE FUNCTION message_safety.fingerprint(p_kind text, p_payload bytea) RETURNS bytea
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$ SELECT sha256(convert_to(p_kind, 'UTF8') || '\x00'::bytea || p_payload) $$;
+
 -- Ends live tasks for a reason that is not their holder's: the row leaves the hot table under its
 -- lock, with a generation that no holder has and without a token, so a late holder finds its lease
 -- lost.
@@ -52,18 +58,12 @@ AS $$
   WITH gone AS (
     DELETE FROM safety_tasks WHERE id = p_id AND state IN ('queued', 'leased') RETURNING *)
   INSERT INTO results (task_id, generation, finished_at, submitted_at, subject_version, state,
-                       attempt, class, lane, kind, subject_id)
+                       attempt, crashes, class, lane, kind, subject_id, redrive_of)
   SELECT id, LEAST(generation, 9223372036854775806) + 1, clock_timestamp(), submitted_at,
-         subject_version, p_state, attempt, class, lane, kind, subject_id
+         subject_version, p_state, attempt, crashes, class, lane, kind, subject_id, redrive_of
   FROM gone
   RETURNING true
 $$;
-
--- Cancels one live task. False: there is no live task of this id (unknown or finished).
-CREATE FUNCTION message_safety.cancel_task(p_id uuid) RETURNS boolean
-LANGUAGE sql VOLATILE SECURITY DEFINER
-SET search_path = pg_catalog, message_safety, pg_temp
-AS $$ SELECT coalesce(end_task(p_id, 'cancelled'), false) $$;
 
 -- Submits tasks in the caller's transaction: all or none. Arrays are parallel; NULL arrays and
 -- elements take the default. Returns one row a task, numbered from 1 as given:
@@ -73,6 +73,7 @@ AS $$ SELECT coalesce(end_task(p_id, 'cancelled'), false) $$;
 --   conflict    the key, or the version of the subject, stands for another payload: id of the
 --               task that has it
 --   superseded  a newer version of the subject is known: the task is born finished
+--   quarantined this payload has crashed processes: the task is born finished, indeterminate
 -- Locks: submissions in key order, then subject heads in subject order; both can wait for a
 -- concurrent submit of the same keys. Index: the primary keys.
 CREATE FUNCTION message_safety.submit_tasks(
@@ -106,6 +107,8 @@ DECLARE
   v_taken text[];        -- keys that were free
   v_task_ids uuid[];     -- by position: the task that stands for the submission
   v_outcomes text[];     -- by position; NULL means: to be created
+  v_paused text[];       -- kinds that are not claimed now
+  v_has_bans boolean := EXISTS (SELECT FROM payload_bans WHERE banned_until > v_now);
   v_item record;
   v_head record;
 BEGIN
@@ -170,11 +173,11 @@ BEGIN
   SELECT array_agg(coalesce(u.id, uuid_v7()) ORDER BY u.n) INTO v_ids
   FROM unnest(p_ids, p_kinds) WITH ORDINALITY AS u(id, kind, n);
 
-  IF array_length(p_keys, 1) IS NOT NULL OR array_length(p_subject_ids, 1) IS NOT NULL THEN
+  IF v_has_bans OR array_length(p_keys, 1) IS NOT NULL
+     OR array_length(p_subject_ids, 1) IS NOT NULL THEN
     v_task_ids := v_ids;
     v_outcomes := array_fill(NULL::text, ARRAY[v_count]);
-    SELECT array_agg(sha256(convert_to(u.kind, 'UTF8') || '\x00'::bytea || u.payload) ORDER BY u.n)
-      INTO v_digests
+    SELECT array_agg(fingerprint(u.kind, u.payload) ORDER BY u.n) INTO v_digests
     FROM unnest(p_kinds, p_payloads) WITH ORDINALITY AS u(kind, payload, n);
 
     -- The key is taken first; whoever loses the race waits here and then sees the winner's row.
@@ -203,15 +206,16 @@ BEGIN
       WHERE u.subject_id IS NOT NULL AND u.outcome IS NULL
       ORDER BY u.subject_id, u.version, u.n
     LOOP
-      INSERT INTO subject_heads (caller, subject_id, version, task_id, digest)
-      VALUES (v_caller, v_item.subject_id, v_item.version, v_item.id, v_item.digest)
+      INSERT INTO subject_heads (caller, subject_id, version, task_id, digest, changed_at)
+      VALUES (v_caller, v_item.subject_id, v_item.version, v_item.id, v_item.digest, v_now)
       ON CONFLICT (caller, subject_id) DO NOTHING;
       CONTINUE WHEN FOUND;
       SELECT h.version, h.task_id, h.digest INTO v_head FROM subject_heads h
       WHERE h.caller = v_caller AND h.subject_id = v_item.subject_id FOR UPDATE;
       IF v_head.version < v_item.version THEN
         UPDATE subject_heads
-        SET version = v_item.version, task_id = v_item.id, digest = v_item.digest
+        SET version = v_item.version, task_id = v_item.id, digest = v_item.digest,
+            changed_at = v_now
         WHERE caller = v_caller AND subject_id = v_item.subject_id;
         PERFORM end_task(v_head.task_id, 'superseded');
         v_outcomes := (SELECT array_agg(CASE WHEN o.id = v_head.task_id AND o.outcome IS NULL
@@ -232,22 +236,40 @@ BEGIN
       END IF;
     END LOOP;
 
+    IF v_has_bans THEN
+      FOR v_item IN
+        SELECT u.n FROM unnest(v_digests, v_outcomes) WITH ORDINALITY AS u(digest, outcome, n)
+        WHERE u.outcome IS NULL
+          AND EXISTS (SELECT FROM payload_bans b
+                      WHERE b.fingerprint = u.digest AND b.banned_until > v_now)
+      LOOP
+        v_outcomes[v_item.n] := 'quarantined';
+      END LOOP;
+    END IF;
+
     INSERT INTO results (task_id, generation, finished_at, submitted_at, subject_version, state,
-                         attempt, class, lane, kind, subject_id)
-    SELECT u.id, 0, clock_timestamp(), v_now, u.version, 'superseded', 0, coalesce(u.class, 1),
-           v_caller * 256 + coalesce(u.bucket, 0), u.kind, u.subject_id
-    FROM unnest(v_ids, v_outcomes, p_kinds, p_subject_ids, p_subject_versions, p_classes,
-                p_fairness_buckets)
-      AS u(id, outcome, kind, subject_id, version, class, bucket)
-    WHERE u.outcome = 'superseded';
+                         attempt, class, lane, kind, subject_id, decision, disposition, reason)
+    SELECT u.id, 0, clock_timestamp(), v_now, u.version,
+           CASE u.outcome WHEN 'superseded' THEN 'superseded' ELSE 'dead' END::task_state, 0,
+           coalesce(u.class, 1), v_caller * 256 + coalesce(u.bucket, 0), u.kind, u.subject_id,
+           CASE u.outcome WHEN 'quarantined' THEN 'indeterminate' END, b.disposition,
+           CASE u.outcome WHEN 'quarantined' THEN 'quarantined' END
+    FROM unnest(v_ids, v_outcomes, v_digests, p_kinds, p_subject_ids, p_subject_versions,
+                p_classes, p_fairness_buckets)
+      AS u(id, outcome, digest, kind, subject_id, version, class, bucket)
+    LEFT JOIN payload_bans b ON u.outcome = 'quarantined' AND b.fingerprint = u.digest
+    WHERE u.outcome IN ('superseded', 'quarantined');
   END IF;
 
+  SELECT array_agg(kind) INTO v_paused FROM paused_kinds;
   INSERT INTO safety_tasks (id, run_at, decide_by, submitted_at, subject_version, class, lane,
-                            parked, kind, subject_id, payload)
+                            parked, paused, kind, subject_id, payload)
   SELECT u.id, v_now + coalesce(u.run_after, 0) * interval '1 millisecond',
          v_now + coalesce(u.decide, c_decide_ms_default) * interval '1 millisecond', v_now,
          u.version, coalesce(u.class, 1), v_caller * 256 + coalesce(u.bucket, 0),
-         coalesce(u.run_after, 0) > 0, u.kind, u.subject_id, u.payload
+         coalesce(u.run_after, 0) > 0 OR coalesce(u.kind = ANY (v_paused), false),
+         coalesce(u.run_after, 0) = 0 AND coalesce(u.kind = ANY (v_paused), false),
+         u.kind, u.subject_id, u.payload
   FROM unnest(v_ids, v_outcomes, p_kinds, p_payloads, p_subject_ids, p_subject_versions, p_classes,
               p_fairness_buckets, p_run_after_ms, p_decide_within_ms)
     AS u(id, outcome, kind, payload, subject_id, version, class, bucket, run_after, decide)
