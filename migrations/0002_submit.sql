@@ -42,10 +42,14 @@ $$;
 
 -- What stands for a payload where the payload itself must not: its key's and its version's digest,
 -- and the payload ban.
+-- Without a search_path of its own, so that it can be inlined.
 CREATE FUNCTION message_safety.fingerprint(p_kind text, p_payload bytea) RETURNS bytea
-LANGUAGE sql IMMUTABLE PARALLEL SAFE
-SET search_path = pg_catalog, pg_temp
-AS $$ SELECT sha256(convert_to(p_kind, 'UTF8') || '\x00'::bytea || p_payload) $$;
+LANGUAGE sql STABLE PARALLEL SAFE
+AS $$
+  SELECT pg_catalog.sha256(
+    pg_catalog.convert_to(p_kind, 'UTF8') OPERATOR(pg_catalog.||) '\x00'::pg_catalog.bytea
+    OPERATOR(pg_catalog.||) p_payload)
+$$;
 
 -- Ends live tasks for a reason that is not their holder's: the row leaves the hot table under its
 -- lock, with a generation that no holder has and without a token, so a late holder finds its lease

@@ -148,18 +148,20 @@ FailOutcome fail_outcome(CompletionOutcome outcome) {
   return FailOutcome::kLeaseLost;
 }
 
-std::vector<Param> cursor_params(const IndexCursor& cursor) {
-  return {Param::int2(cursor.priority_class), Param::int2(cursor.lane), Param::uuid(cursor.id)};
-}
-
 }  // namespace
 
 Queue::Queue(Pool& pool, QueueOptions options)
     : pool_(pool),
       options_(std::move(options)),
-      complete_sql_(sql::complete(options_.completion_log, options_.payload_retention)),
-      expire_sql_(sql::expire(options_.payload_retention)),
-      dead_letter_sql_(sql::dead_letter(options_.payload_retention)) {}
+      sql_{sql::claim(options_.audit),
+           sql::claim_lanes(options_.audit),
+           sql::claim_suspect(options_.audit),
+           sql::give_back(options_.audit),
+           sql::complete(options_.completion_log, options_.payload_retention, options_.audit),
+           sql::rescue(options_.audit),
+           sql::rescue_lanes(options_.audit),
+           sql::expire(options_.payload_retention, options_.audit),
+           sql::dead_letter(options_.payload_retention, options_.audit)} {}
 
 Rows Queue::run(Statement statement, Deadline deadline, Durability durability) {
   const Pool::Lease connection = pool_.acquire(deadline);
@@ -180,41 +182,6 @@ bool Queue::cancel(const Uuid& id, Deadline deadline) {
   const Rows rows =
       run({"cancel", sql::kCancel, {Param::uuid(id)}}, deadline, Durability::kDurable);
   return rows.boolean(0, 0);
-}
-
-std::vector<ClaimedTask> Queue::claim(IndexCursor& cursor, std::size_t batch_max,
-                                      const Uuid& holder, Deadline deadline) {
-  SAFETY_CHECK(batch_max > 0 && batch_max <= kBatchMax);
-  const Uuid token = Uuid::random();
-  std::vector<Param> params = {Param::int8(static_cast<std::int64_t>(batch_max))};
-  for (Param& param : cursor_params(cursor)) params.push_back(std::move(param));
-  params.push_back(Param::int4(options_.retry.attempts_max));
-  params.push_back(Param::uuid(token));
-  params.push_back(Param::uuid(holder));
-  params.push_back(Param::int8(options_.lease_duration.count()));
-  params.push_back(Param::int4(options_.payload_bytes_max));
-  const Rows rows =
-      run({"claim", sql::kClaim, std::move(params)}, deadline, options_.claim_durability);
-
-  std::vector<std::pair<IndexCursor, ClaimedTask>> claimed;
-  for (int row = 0; row < rows.size(); ++row) {
-    ClaimedTask task;
-    task.lease = {rows.uuid(row, 0), rows.int8(row, 1), token};
-    task.kind = rows.text(row, 2);
-    task.payload = rows.text(row, 3);
-    task.attempt = rows.int4(row, 4);
-    task.is_overdue = rows.boolean(row, 7);
-    const IndexCursor at{rows.int2(row, 5), rows.int2(row, 6), task.lease.task_id};
-    claimed.emplace_back(at, std::move(task));
-  }
-  // The update returns rows by physical address; order and position are the index's.
-  std::sort(claimed.begin(), claimed.end(),
-            [](const auto& a, const auto& b) { return a.first < b.first; });
-  cursor = claimed.size() < batch_max ? IndexCursor{} : claimed.back().first;
-  std::vector<ClaimedTask> tasks;
-  tasks.reserve(claimed.size());
-  for (auto& [at, task] : claimed) tasks.push_back(std::move(task));
-  return tasks;
 }
 
 std::vector<Queue::LeaseStatus> Queue::status_of(std::span<const Lease> leases, Deadline deadline) {
@@ -266,7 +233,7 @@ std::vector<HeartbeatOutcome> Queue::heartbeat(std::span<const Lease> leases, De
 std::vector<std::size_t> Queue::complete_once(std::span<const Completion> completions,
                                               std::size_t offset, const CompletionHook& hook,
                                               Deadline deadline) {
-  Statement statement{"complete", complete_sql_, completion_params(completions)};
+  Statement statement{"complete", sql_.complete, completion_params(completions)};
   statement.params.push_back(Param::text(options_.disposition));
   const auto accepted_of = [&](const Rows& rows) {
     const std::vector<bool> is_accepted = named_by(rows, leases_of(completions));
@@ -357,7 +324,7 @@ std::vector<GiveBackOutcome> Queue::give_back(std::span<const GiveBack> items, D
   params.push_back(refunds.build());
   params.push_back(failures.build());
   const std::vector<bool> is_given = named_by(
-      run({"give back", sql::kGiveBack, std::move(params)}, deadline, Durability::kDurable),
+      run({"give back", sql_.give_back, std::move(params)}, deadline, Durability::kDurable),
       leases);
   const auto statuses = status_of(leases_without(leases, is_given), deadline);
   auto status = statuses.begin();
@@ -377,6 +344,15 @@ std::vector<GiveBackOutcome> Queue::release(std::span<const Lease> leases, Deadl
     items.push_back({.lease = lease, .failure = std::string(to_string(FailureClass::kShutdown))});
   }
   return give_back(items, deadline);
+}
+
+std::vector<GiveBackOutcome> Queue::snooze(std::span<const Snooze> items, Deadline deadline) {
+  std::vector<GiveBack> given_back;
+  given_back.reserve(items.size());
+  for (const Snooze& item : items) {
+    given_back.push_back({.lease = item.lease, .delay = item.delay, .failure = "snoozed"});
+  }
+  return give_back(given_back, deadline);
 }
 
 std::vector<FailOutcome> Queue::fail(std::span<const Failure> failures, Deadline deadline) {
@@ -411,44 +387,6 @@ std::vector<FailOutcome> Queue::fail(std::span<const Failure> failures, Deadline
     outcomes[dead_index[i]] = fail_outcome(completed[i]);
   }
   return outcomes;
-}
-
-MaintenancePage Queue::page(Statement statement, Deadline deadline) {
-  const Rows rows = run(std::move(statement), deadline, Durability::kDurable);
-  MaintenancePage page{rows.int8(0, 0), rows.int8(0, 1), {}};
-  if (page.read > 0) page.end = {rows.int2(0, 2), rows.int2(0, 3), rows.uuid(0, 4)};
-  return page;
-}
-
-MaintenancePage Queue::rescue(const IndexCursor& from, std::int32_t rows, Deadline deadline) {
-  std::vector<Param> params = cursor_params(from);
-  params.push_back(Param::int8(rows));
-  return page({"rescue", sql::kRescue, std::move(params)}, deadline);
-}
-
-MaintenancePage Queue::expire(const IndexCursor& from, std::int32_t rows, Deadline deadline) {
-  std::vector<Param> params = cursor_params(from);
-  params.push_back(Param::int8(rows));
-  params.push_back(Param::text(options_.disposition));
-  return page({"expire", expire_sql_, std::move(params)}, deadline);
-}
-
-MaintenancePage Queue::dead_letter(const IndexCursor& from, std::int32_t rows, Deadline deadline) {
-  std::vector<Param> params = cursor_params(from);
-  params.push_back(Param::int8(rows));
-  params.push_back(Param::text(options_.disposition));
-  params.push_back(Param::int4(options_.retry.attempts_max));
-  return page({"dead-letter", dead_letter_sql_, std::move(params)}, deadline);
-}
-
-std::size_t Queue::unpark(std::int32_t rows, Deadline deadline) {
-  const Rows result =
-      run({"unpark", sql::kUnpark, {Param::int8(rows)}}, deadline, Durability::kDurable);
-  return static_cast<std::size_t>(result.size());
-}
-
-void Queue::maintain_partitions(Deadline deadline) {
-  run({"maintain partitions", sql::kMaintainPartitions, {}}, deadline, Durability::kDurable);
 }
 
 }  // namespace han::pgqueue

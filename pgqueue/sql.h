@@ -1,4 +1,5 @@
-// Every statement of the product, in one place.
+// Every statement of the product: the hot ones in sql.cpp, beside it those of maintenance
+// (sql_maintenance.cpp) and those that only read (sql_read.cpp).
 //
 // Each is commented with its locks and the index that it must use; plans are checked by
 // tests/pgqueue/sql_pgtest.cpp. Ranges are read against statement_timestamp() (an index can
@@ -19,14 +20,25 @@ extern const std::string_view kSettings;
 
 extern const std::string_view kSubmit;
 extern const std::string_view kSubmitText;
-extern const std::string_view kCancel;
-extern const std::string_view kClaim;
+extern const std::string_view kLanes;
+extern const std::string_view kSuspectsWaiting;
 extern const std::string_view kHeartbeat;
 extern const std::string_view kLeaseStatus;
-extern const std::string_view kGiveBack;
-extern const std::string_view kRescue;
+
+extern const std::string_view kRescueSuspects;
+extern const std::string_view kParkPaused;
+extern const std::string_view kUnpause;
 extern const std::string_view kUnpark;
 extern const std::string_view kMaintainPartitions;
+extern const std::string_view kApplyRetention;
+
+extern const std::string_view kCancel;
+extern const std::string_view kPauseKind;
+extern const std::string_view kResumeKind;
+extern const std::string_view kPausedKinds;
+extern const std::string_view kRedrive;
+extern const std::string_view kRetry;
+extern const std::string_view kEraseTask;
 
 extern const std::string_view kProbe;
 extern const std::string_view kBackendPid;
@@ -34,6 +46,7 @@ extern const std::string_view kFindTask;
 extern const std::string_view kListLive;
 extern const std::string_view kListFinished;
 extern const std::string_view kStats;
+extern const std::string_view kClassStats;
 
 extern const std::string_view kInsertVerdicts;
 extern const std::string_view kFindVerdicts;
@@ -44,10 +57,17 @@ extern const std::string_view kApplyRoles;
 
 enum class CompletionLog { kOff, kOn };
 enum class PayloadRetention { kErase, kKeep };
+enum class Audit { kOff, kOn };
 
-// Statements that end tasks, with the parts that the options ask for.
-std::string complete(CompletionLog log, PayloadRetention retention);
-std::string expire(PayloadRetention retention);
-std::string dead_letter(PayloadRetention retention);
+// Statements with the parts that the options ask for.
+std::string claim(Audit audit);
+std::string claim_lanes(Audit audit);
+std::string claim_suspect(Audit audit);
+std::string give_back(Audit audit);
+std::string complete(CompletionLog log, PayloadRetention retention, Audit audit);
+std::string rescue(Audit audit);
+std::string rescue_lanes(Audit audit);
+std::string expire(PayloadRetention retention, Audit audit);
+std::string dead_letter(PayloadRetention retention, Audit audit);
 
 }  // namespace han::pgqueue::sql

@@ -77,8 +77,9 @@ SubmitOutcome submit_outcome(std::string_view word) {
   if (word == "created") return SubmitOutcome::kCreated;
   if (word == "duplicate") return SubmitOutcome::kDuplicate;
   if (word == "conflict") return SubmitOutcome::kConflict;
-  SAFETY_CHECK(word == "superseded");
-  return SubmitOutcome::kSuperseded;
+  if (word == "superseded") return SubmitOutcome::kSuperseded;
+  SAFETY_CHECK(word == "quarantined");
+  return SubmitOutcome::kQuarantined;
 }
 
 Submitted submitted_of(const Rows& rows) {

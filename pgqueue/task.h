@@ -37,9 +37,10 @@ struct NewTask {
 
 enum class SubmitOutcome {
   kCreated,
-  kDuplicate,   // the same submission came before; task_id is that task
-  kConflict,    // the idempotency key, or this version of the subject, stands for another payload
-  kSuperseded,  // a newer version of the subject is known; the task is born finished
+  kDuplicate,    // the same submission came before; task_id is that task
+  kConflict,     // the idempotency key, or this version of the subject, stands for another payload
+  kSuperseded,   // a newer version of the subject is known; the task is born finished
+  kQuarantined,  // this payload has crashed processes; the task is born finished, indeterminate
 };
 
 struct Submission {
@@ -70,7 +71,11 @@ struct ClaimedTask {
   std::string kind;
   std::string payload;
   std::int32_t attempt = 0;  // of this claim, counted from 1
-  bool is_overdue = false;   // decide_by has passed
+  std::int16_t priority_class = 0;
+  std::int16_t lane = 0;
+  bool is_overdue = false;              // decide_by has passed
+  bool is_suspect = false;              // claimed alone: a holder of it has crashed before
+  std::chrono::milliseconds waited{0};  // from submit to claim, by the database's clock
 };
 
 enum class HeartbeatOutcome {
@@ -120,6 +125,12 @@ struct GiveBack {
   std::chrono::milliseconds delay{0};
   bool is_charged = false;  // whether the attempt counts
   std::string failure;      // why; stored, sanitised and cut at 200 bytes
+};
+
+// A task that its holder puts off: uncharged, never beyond decide_by.
+struct Snooze {
+  Lease lease;
+  std::chrono::milliseconds delay{0};
 };
 
 enum class GiveBackOutcome { kGivenBack, kBusy, kLeaseLost };

@@ -27,6 +27,7 @@ struct TaskView {
   std::int16_t priority_class = 0;
   std::int64_t generation = 0;
   std::int32_t attempt = 0;
+  std::int32_t crashes = 0;
   std::int64_t submitted_at_ms = 0;
   std::optional<std::int64_t> finished_at_ms;
   std::optional<std::int64_t> decide_by_ms;
@@ -42,9 +43,15 @@ struct TaskView {
   std::optional<std::string> rules_version;
   std::optional<std::string> config_version;
   std::optional<std::string> detector_bundle;
+  std::optional<Uuid> redrive_of;   // the dead letter that this task repeats
+  std::optional<Uuid> redriven_to;  // the task that repeats this one
+  // Why a queued task is not claimed now: delayed, paused, or suspect (claimed alone).
+  std::optional<std::string> parked;
 };
 
-std::optional<TaskView> find_task(Connection& connection, const Uuid& id, Deadline deadline);
+// `disposition`: what an overdue live task reads as, "hold" or "block".
+std::optional<TaskView> find_task(Connection& connection, const Uuid& id,
+                                  const std::string& disposition, Deadline deadline);
 
 struct TaskLine {
   Uuid id;
@@ -54,23 +61,50 @@ struct TaskLine {
   std::int64_t submitted_at_ms = 0;
   std::optional<std::string> decision;
   std::optional<std::string> reason;  // of a live task: its last failure
+  std::string caller;
+  std::int16_t priority_class = 0;
+  std::optional<std::string> parked;  // as in TaskView
 };
 
-// Tasks of one state, oldest first where they live, of the last `days` where they are finished.
-std::vector<TaskLine> list_tasks(Connection& connection, const std::string& state,
-                                 std::int32_t limit, std::int32_t days, Deadline deadline);
+struct TaskFilter {
+  std::string state;
+  std::optional<std::string> kind;
+  std::optional<std::string> caller;
+  std::optional<std::int16_t> priority_class;
+  std::optional<std::string> reason;  // of a live task: its last failure
+  std::int32_t days = 7;              // how far back finished tasks are looked for
+  std::int32_t limit = 100;
+};
+
+// Tasks of one state, oldest first where they live, newest first where they are finished.
+std::vector<TaskLine> list_tasks(Connection& connection, const TaskFilter& filter,
+                                 Deadline deadline);
 
 // The seven state words.
 bool is_task_state(std::string_view word);
 
+// One class that has tasks to claim.
+struct ClassStats {
+  std::int16_t priority_class = 0;
+  std::int64_t lanes = 0;
+  std::int64_t waiting = 0;
+  std::int64_t oldest_ms = 0;
+};
+
 struct QueueStats {
   std::int64_t bound = 0;  // counts stop here
-  std::int64_t ready = 0;  // queued and leased, not delayed
+  std::int64_t ready = 0;  // queued and leased; neither delayed, paused nor suspect
   std::int64_t leased = 0;
   std::int64_t delayed = 0;
-  std::int64_t oldest_ms = 0;  // age of the oldest live task
+  std::int64_t suspects = 0;
+  std::int64_t paused = 0;
+  std::vector<ClassStats> classes;
+  std::int64_t oldest_ms = 0;  // how long the oldest claimable task has waited
   std::int64_t rows_estimate = 0;
   std::int64_t dead_tuples = 0;
+  std::int64_t table_bytes = 0;
+  std::int64_t index_bytes = 0;
+  std::int64_t snapshot_age_ms = 0;         // the oldest one: dead rows younger than it stay
   std::int64_t default_partition_rows = 0;  // not 0: partitions were made too late
 };
 

@@ -46,6 +46,8 @@ Oid array_of(Oid element) {
       return Oid::kByteaArray;
     case Oid::kInt2:
       return Oid::kInt2Array;
+    case Oid::kInt4:
+      return Oid::kInt4Array;
     case Oid::kInt8:
       return Oid::kInt8Array;
     case Oid::kText:
@@ -53,9 +55,9 @@ Oid array_of(Oid element) {
     case Oid::kUuid:
       return Oid::kUuidArray;
     case Oid::kBool:
-    case Oid::kInt4:
     case Oid::kByteaArray:
     case Oid::kInt2Array:
+    case Oid::kInt4Array:
     case Oid::kTextArray:
     case Oid::kInt8Array:
     case Oid::kUuidArray:
@@ -98,6 +100,11 @@ ArrayParam& ArrayParam::add(std::int64_t value) {
 
 ArrayParam& ArrayParam::add(std::int16_t value) {
   add_bytes(Oid::kInt2, encode(value));
+  return *this;
+}
+
+ArrayParam& ArrayParam::add(std::int32_t value) {
+  add_bytes(Oid::kInt4, encode(value));
   return *this;
 }
 

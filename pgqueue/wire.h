@@ -38,6 +38,7 @@ enum class Oid : std::uint32_t {
   kUuid = 2950,
   kByteaArray = 1001,
   kInt2Array = 1005,
+  kInt4Array = 1007,
   kTextArray = 1009,
   kInt8Array = 1016,
   kUuidArray = 2951,
@@ -71,12 +72,13 @@ class Param {
 // Builds an array parameter element by element.
 class ArrayParam {
  public:
-  // `element` is one of kBytea, kInt2, kInt8, kText, kUuid.
+  // `element` is one of kBytea, kInt2, kInt4, kInt8, kText, kUuid.
   ArrayParam(Oid element, std::size_t size_hint);
 
   ArrayParam& add(const Uuid& value);
   ArrayParam& add(std::int64_t value);
   ArrayParam& add(std::int16_t value);
+  ArrayParam& add(std::int32_t value);
   ArrayParam& add(std::string_view value);
   ArrayParam& add(ByteView value);
   ArrayParam& add_null();

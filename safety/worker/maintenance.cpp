@@ -76,7 +76,7 @@ void Maintenance::round(const std::stop_token& stop) {
     if (unparked < kUnparkRows) break;
   }
   if (stop.stop_requested()) return;
-  const std::int64_t expired = walk(&pgqueue::Queue::expire, expire_cursor_);
+  const std::int64_t expired = queue_.expire(kPageRows, Deadline::after(timeout_));
   const std::int64_t dead = walk(&pgqueue::Queue::dead_letter, dead_letter_cursor_);
   if (rescued + expired + dead > 0) {
     log(LogLevel::kInfo, "maintained",

@@ -55,7 +55,6 @@ class Maintenance {
   RepeatedLog failure_log_{LogLevel::kWarning, "maintenance failed"};
   pgqueue::IndexCursor rescue_cursor_;
   pgqueue::IndexCursor rescue_reach_;
-  pgqueue::IndexCursor expire_cursor_;
   pgqueue::IndexCursor dead_letter_cursor_;
   Clock::SteadyTime next_partitions_at_{};
   Mutex mutex_;

@@ -145,7 +145,7 @@ TEST_F(MigratorTest, AWorkerRoleCanDoTheWorkersWork) {
   ASSERT_EQ(claimed.size(), 1U);
   queue.heartbeat({&claimed[0].lease, 1}, soon());
   queue.rescue({}, 10, soon());
-  queue.expire({}, 10, soon());
+  queue.expire(10, soon());
   queue.dead_letter({}, 10, soon());
   queue.unpark(10, soon());
   queue.maintain_partitions(soon());
@@ -166,9 +166,9 @@ TEST_F(MigratorTest, AWorkerRoleCanDoTheWorkersWork) {
   for (const char* user : {"w2_login", "a2_login", "r2_login"}) {
     pgqueue::Connection connection(as(user), soon());
     EXPECT_EQ(pgqueue::queue_stats(connection, 10, soon()).ready, 0) << user;
-    EXPECT_EQ(pgqueue::find_task(connection, id, soon())->state, "done") << user;
-    EXPECT_EQ(pgqueue::list_tasks(connection, "done", 10, 1, soon()).size(), 1U) << user;
-    EXPECT_EQ(pgqueue::list_tasks(connection, "queued", 10, 1, soon()).size(), 0U) << user;
+    EXPECT_EQ(pgqueue::find_task(connection, id, "hold", soon())->state, "done") << user;
+    EXPECT_EQ(pgqueue::list_tasks(connection, {.state = "done"}, soon()).size(), 1U) << user;
+    EXPECT_EQ(pgqueue::list_tasks(connection, {.state = "queued"}, soon()).size(), 0U) << user;
   }
 }
 

@@ -29,7 +29,7 @@ TEST_F(QueueEnding, OverdueTasksExpireWithTheirDisposition) {
   submit(2);
   const Lease lease = claim_one();
   execute("UPDATE message_safety.safety_tasks SET decide_by = clock_timestamp()");
-  EXPECT_EQ(queue_->expire({}, 10, soon()).changed, 2);
+  EXPECT_EQ(queue_->expire(10, soon()), 2);
   EXPECT_EQ(complete(lease), CompletionOutcome::kLeaseLost);
   EXPECT_EQ(value("SELECT string_agg(state || ' ' || decision || ' ' || disposition, ',') "
                   "FROM message_safety.results"),
@@ -44,7 +44,7 @@ TEST_F(QueueEnding, PayloadsOfDeadLettersAndExpiredTasksAreKeptWhereAsked) {
       "WHERE id = (SELECT id FROM message_safety.safety_tasks ORDER BY id LIMIT 1)");
   EXPECT_EQ(queue_->dead_letter({}, 10, soon()).changed, 1);
   execute("UPDATE message_safety.safety_tasks SET decide_by = clock_timestamp()");
-  EXPECT_EQ(queue_->expire({}, 10, soon()).changed, 2);
+  EXPECT_EQ(queue_->expire(10, soon()), 2);
   EXPECT_EQ(value("SELECT count(*) FROM message_safety.payloads"), "3");
 }
 

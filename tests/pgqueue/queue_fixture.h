@@ -42,7 +42,7 @@ class QueueFixture : public ::testing::Test {
   std::vector<pgqueue::Uuid> submit(std::size_t count);
   // Claims up to `count` tasks from the start of the index.
   std::vector<pgqueue::ClaimedTask> claim(std::size_t count);
-  // Claims the only task.
+  // Claims the only task, a suspect too.
   pgqueue::Lease claim_one();
   pgqueue::CompletionOutcome complete(const pgqueue::Lease& lease);
   std::string value(const std::string& sql) { return pg_value(conninfo_, sql); }

@@ -20,8 +20,34 @@ class SqlPlan : public QueueFixture {
   }
   static std::vector<pgqueue::Param> claim_params() {
     using pgqueue::Param;
-    return {Param::int8(100), Param::int2(-1), Param::int2(-1),    Param::uuid({}),  Param::int4(5),
-            Param::uuid({}),  Param::uuid({}), Param::int8(30000), Param::int4(1000)};
+    return {Param::uuid({}), Param::uuid({}), Param::int8(30000), Param::int4(1000),
+            Param::int4(5)};
+  }
+  static std::vector<pgqueue::Param> with(std::vector<pgqueue::Param> params,
+                                          const std::vector<pgqueue::Param>& more) {
+    params.insert(params.end(), more.begin(), more.end());
+    return params;
+  }
+  static std::vector<pgqueue::Param> page_params() {
+    using pgqueue::Param;
+    return {Param::int2(-1), Param::int2(-1), Param::uuid({}), Param::int8(100)};
+  }
+  // Parts of lanes: class, lane and a position each, 50 of them.
+  static std::vector<pgqueue::Param> lane_params() {
+    using pgqueue::ArrayParam;
+    using pgqueue::Oid;
+    ArrayParam numbers(Oid::kInt2, 50);
+    ArrayParam ids(Oid::kUuid, 50);
+    for (int i = 0; i < 50; ++i) {
+      numbers.add(std::int16_t{1});
+      ids.add(pgqueue::Uuid::random());
+    }
+    return {numbers.build(), numbers.build(), ids.build()};
+  }
+  void expect_index(const std::string& plan, const std::string& index) {
+    EXPECT_NE(plan.find("using " + index), std::string::npos) << plan;
+    EXPECT_EQ(plan.find("Seq Scan on safety_tasks"), std::string::npos) << plan;
+    EXPECT_EQ(plan.find("Bitmap"), std::string::npos) << plan;
   }
   static std::vector<pgqueue::Param> lease_params() {
     using pgqueue::ArrayParam;
@@ -48,14 +74,45 @@ class SqlPlan : public QueueFixture {
     params.push_back(pgqueue::Param::text("hold"));
     return params;
   }
-  const std::string complete_sql_ = pgqueue::sql::complete(pgqueue::sql::CompletionLog::kOn,
-                                                           pgqueue::sql::PayloadRetention::kKeep);
+  const std::string complete_sql_ =
+      pgqueue::sql::complete(pgqueue::sql::CompletionLog::kOn,
+                             pgqueue::sql::PayloadRetention::kKeep, pgqueue::sql::Audit::kOn);
   void check_all() {
-    const std::string claim = plan(pgqueue::sql::kClaim, claim_params());
-    EXPECT_NE(claim.find("Index Scan using safety_tasks_claim"), std::string::npos) << claim;
-    EXPECT_NE(claim.find("Tid Scan"), std::string::npos) << claim;
-    EXPECT_EQ(claim.find("Seq Scan"), std::string::npos) << claim;
-    EXPECT_EQ(claim.find("Sort"), std::string::npos) << claim;
+    namespace sql = pgqueue::sql;
+    using pgqueue::Param;
+    for (const auto audit : {sql::Audit::kOff, sql::Audit::kOn}) {
+      const std::string claim =
+          plan(sql::claim(audit), with(claim_params(), {Param::int8(100), Param::int2(-1),
+                                                        Param::int2(-1), Param::uuid({})}));
+      expect_index(claim, "safety_tasks_claim");
+      EXPECT_NE(claim.find("Tid Scan"), std::string::npos) << claim;
+      EXPECT_EQ(claim.find("Sort"), std::string::npos) << claim;
+      auto quotas = lane_params();
+      pgqueue::ArrayParam maxima(pgqueue::Oid::kInt4, 50);
+      for (int i = 0; i < 50; ++i) maxima.add(std::int32_t{10});
+      quotas.push_back(maxima.build());
+      const std::string lanes = plan(sql::claim_lanes(audit), with(claim_params(), quotas));
+      expect_index(lanes, "safety_tasks_claim");
+      EXPECT_NE(lanes.find("Tid Scan"), std::string::npos) << lanes;
+      EXPECT_EQ(lanes.find("Sort"), std::string::npos) << lanes;
+      expect_index(plan(sql::claim_suspect(audit), claim_params()), "safety_tasks_suspects");
+      expect_index(plan(sql::rescue(audit), page_params()), "safety_tasks_claim");
+      auto spans = lane_params();
+      spans.push_back(spans.back());
+      spans.push_back(Param::int8(100));
+      expect_index(plan(sql::rescue_lanes(audit), spans), "safety_tasks_claim");
+      expect_index(plan(sql::expire(sql::PayloadRetention::kKeep, audit),
+                        {Param::int8(100), Param::text("hold")}),
+                   "safety_tasks_decide_by");
+      expect_index(plan(sql::dead_letter(sql::PayloadRetention::kKeep, audit),
+                        with(page_params(), {Param::text("hold"), Param::int4(5)})),
+                   "safety_tasks_claim");
+    }
+    expect_index(plan(sql::kLanes, {Param::int2(-1), Param::int2(-1), Param::int8(100)}),
+                 "safety_tasks_claim");
+    expect_index(plan(sql::kSuspectsWaiting, {Param::int8(100)}), "safety_tasks_suspects");
+    expect_index(plan(sql::kParkPaused, page_params()), "safety_tasks_claim");
+    expect_index(plan(sql::kClassStats, {Param::int8(100)}), "safety_tasks_claim");
     std::vector<pgqueue::Param> params = lease_params();
     params.push_back(pgqueue::Param::int8(30000));
     const std::string heartbeat = plan(pgqueue::sql::kHeartbeat, params);

@@ -7,11 +7,11 @@ class TaskQuery : public QueueFixture {
  protected:
   std::optional<pgqueue::TaskView> find(const pgqueue::Uuid& id) {
     pgqueue::Connection connection(conninfo_, soon());
-    return pgqueue::find_task(connection, id, soon());
+    return pgqueue::find_task(connection, id, "block", soon());
   }
   std::vector<pgqueue::TaskLine> list(const std::string& state) {
     pgqueue::Connection connection(conninfo_, soon());
-    return pgqueue::list_tasks(connection, state, 10, 7, soon());
+    return pgqueue::list_tasks(connection, {.state = state, .limit = 10}, soon());
   }
 };
 

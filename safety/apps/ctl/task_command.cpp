@@ -44,7 +44,7 @@ Uuid task_id(const TaskOptions& options) {
 ExitCode show(const TaskOptions& options) {
   const Uuid id = task_id(options);
   auto connection = connect_database(options.database);
-  const auto task = pgqueue::find_task(connection, id, statement_deadline());
+  const auto task = pgqueue::find_task(connection, id, "hold", statement_deadline());
   if (!task) {
     throw Failure(ExitCode::kFailure, "no task has this id", "check the id");
   }
@@ -88,8 +88,8 @@ ExitCode list(const TasksOptions& options) {
   const auto limit = static_cast<std::int32_t>(options.limit.value_or(kLimitDefault));
   const auto days = static_cast<std::int32_t>(options.days.value_or(kDaysDefault));
   auto connection = connect_database(options.database);
-  const auto lines =
-      pgqueue::list_tasks(connection, *options.state, limit, days, statement_deadline());
+  const auto lines = pgqueue::list_tasks(
+      connection, {.state = *options.state, .days = days, .limit = limit}, statement_deadline());
   Json json;
   json["state"] = *options.state;
   json["tasks"] = Json::array();

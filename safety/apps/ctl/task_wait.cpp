@@ -23,7 +23,7 @@ std::optional<pgqueue::TaskView> TaskWait::look(const pgqueue::Uuid& id) {
   // At least one look is possible when the deadline is near.
   const auto deadline = pgqueue::Deadline::after(kLookTimeout);
   const auto connection = pool_.acquire(deadline);
-  return pgqueue::find_task(*connection, id, deadline);
+  return pgqueue::find_task(*connection, id, "hold", deadline);
 }
 
 std::optional<pgqueue::TaskView> TaskWait::wait(const pgqueue::Uuid& id) {

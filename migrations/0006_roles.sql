@@ -44,32 +44,42 @@ BEGIN
   LOOP
     EXECUTE format('ALTER FUNCTION %s OWNER TO %I', v_object.name, p_owner);
   END LOOP;
+  -- Sessions of others are visible to the read-only role alone, so its function tells their age.
+  IF v_is_superuser THEN
+    EXECUTE format('ALTER FUNCTION message_safety.snapshot_age_ms() OWNER TO %I', p_readonly);
+  END IF;
 
   EXECUTE format('GRANT SELECT, UPDATE, DELETE ON message_safety.safety_tasks TO %I', p_worker);
   EXECUTE format('GRANT SELECT, INSERT ON message_safety.results, message_safety.verdicts TO %I',
                  p_worker);
-  EXECUTE format('GRANT INSERT ON message_safety.payloads, message_safety.completion_log TO %I',
-                 p_worker);
-  EXECUTE format('GRANT SELECT ON message_safety.callers, message_safety.results_default TO %I',
-                 p_worker);
-  EXECUTE format('GRANT EXECUTE ON FUNCTION message_safety.maintain_partitions(integer) TO %I',
-                 p_worker);
+  EXECUTE format('GRANT INSERT ON message_safety.payloads, message_safety.completion_log,
+                  message_safety.audit TO %I', p_worker);
+  EXECUTE format('GRANT SELECT ON message_safety.callers, message_safety.results_default,
+                  message_safety.paused_kinds TO %I', p_worker);
+  EXECUTE format('GRANT EXECUTE ON FUNCTION message_safety.maintain_partitions(integer),
+    message_safety.apply_retention(integer, integer, integer, integer, integer, integer),
+    message_safety.rescue_suspects(integer, integer, bigint, text, boolean, boolean),
+    message_safety.unpause(integer), message_safety.snapshot_age_ms() TO %I', p_worker);
 
   EXECUTE format('GRANT EXECUTE ON FUNCTION
     message_safety.submit_tasks(text, text[], bytea[], uuid[], text[], text[], bigint[], smallint[],
                                 smallint[], bigint[], bigint[]),
-    message_safety.cancel_task(uuid), message_safety.uuid_v7() TO %I', p_api);
+    message_safety.cancel_task(uuid), message_safety.uuid_v7(),
+    message_safety.snapshot_age_ms() TO %I', p_api);
   EXECUTE format('GRANT SELECT ON message_safety.results, message_safety.verdicts,
-                  message_safety.callers, message_safety.results_default TO %I', p_api);
+                  message_safety.callers, message_safety.results_default,
+                  message_safety.paused_kinds TO %I', p_api);
   FOREACH v_role IN ARRAY ARRAY[p_api, p_readonly] LOOP
     -- Everything of a live task but its payload.
     EXECUTE format('GRANT SELECT (id, generation, run_at, decide_by, lease_until, submitted_at,
-                    subject_version,
-                    state, attempt, class, lane, parked, kind, last_failure)
+                    subject_version, state, attempt, class, lane, parked, suspect, paused,
+                    crashes, kind, redrive_of, last_failure)
                     ON message_safety.safety_tasks TO %I', v_role);
   END LOOP;
   EXECUTE format('GRANT SELECT ON message_safety.results, message_safety.results_default,
-                  message_safety.callers TO %I', p_readonly);
+                  message_safety.callers, message_safety.paused_kinds, message_safety.audit TO %I',
+                 p_readonly);
+  EXECUTE format('GRANT EXECUTE ON FUNCTION message_safety.snapshot_age_ms() TO %I', p_readonly);
   IF v_is_superuser THEN
     EXECUTE format('GRANT pg_read_all_stats TO %I', p_readonly);
     EXECUTE format('ALTER DATABASE %I SET log_parameter_max_length = 0', current_database());

@@ -1,0 +1,235 @@
+-- What operators do to single tasks and kinds. Each act is written into audit with the login role.
+
+-- Cancels one live task. False: there is no live task of this id (unknown or finished).
+-- Locks: the task's row; waits for a holder's transaction. Index: primary key.
+CREATE FUNCTION message_safety.cancel_task(p_id uuid) RETURNS boolean
+LANGUAGE plpgsql SECURITY DEFINER
+SET search_path = pg_catalog, message_safety, pg_temp
+AS $$
+BEGIN
+  IF NOT coalesce(end_task(p_id, 'cancelled'), false) THEN
+    RETURN false;
+  END IF;
+  INSERT INTO audit (at, event, task_id, actor)
+  VALUES (clock_timestamp(), 'cancelled', p_id, session_user);
+  RETURN true;
+END
+$$;
+
+-- Lets no task of a kind be claimed from now on; those that are leased go on. False: it was paused
+-- before. Its rows leave the claim index by and by (maintenance, or park_paused).
+-- Locks: one row of paused_kinds.
+CREATE FUNCTION message_safety.pause_kind(p_kind text) RETURNS boolean
+LANGUAGE plpgsql SECURITY DEFINER
+SET search_path = pg_catalog, message_safety, pg_temp
+AS $$
+BEGIN
+  IF p_kind IS NULL OR p_kind !~ '^[a-z][a-z_]{0,31}$' THEN
+    RAISE EXCEPTION 'a kind is 1-32 characters of a-z and _, a letter first'
+      USING ERRCODE = 'HS001';
+  END IF;
+  INSERT INTO paused_kinds (kind, paused_at, actor)
+  VALUES (p_kind, clock_timestamp(), session_user) ON CONFLICT DO NOTHING;
+  IF NOT FOUND THEN
+    RETURN false;
+  END IF;
+  INSERT INTO audit (at, event, actor, detail)
+  VALUES (clock_timestamp(), 'paused', session_user, p_kind);
+  RETURN true;
+END
+$$;
+
+-- Lets a kind be claimed again. False: it was not paused. Its rows come back into the claim index
+-- by and by (maintenance, or unpause). Locks: one row of paused_kinds.
+CREATE FUNCTION message_safety.resume_kind(p_kind text) RETURNS boolean
+LANGUAGE plpgsql SECURITY DEFINER
+SET search_path = pg_catalog, message_safety, pg_temp
+AS $$
+BEGIN
+  DELETE FROM paused_kinds WHERE kind = p_kind;
+  IF NOT FOUND THEN
+    RETURN false;
+  END IF;
+  INSERT INTO audit (at, event, actor, detail)
+  VALUES (clock_timestamp(), 'resumed', session_user, p_kind);
+  RETURN true;
+END
+$$;
+
+-- Makes a new task of each dead letter or expired task whose payload was kept. Returns a row an id:
+--   redriven     new_id is the new task
+--   not_found    no finished task has this id
+--   not_dead     it ended otherwise, or lives
+--   again        it was redriven before: new_id is that task
+--   no_payload   its payload was erased
+--   superseded   a newer version of its subject is known
+--   quarantined  its payload has crashed processes and is refused for now
+-- Locks: the results' rows and subject heads in id order; waits. Index: results_task,
+-- payloads_task, primary keys.
+CREATE FUNCTION message_safety.redrive_tasks(p_ids uuid[])
+RETURNS TABLE (old_id uuid, new_id uuid, outcome text)
+LANGUAGE plpgsql SECURITY DEFINER
+SET search_path = pg_catalog, message_safety, pg_temp
+SET enable_seqscan = off
+AS $$
+#variable_conflict use_column
+DECLARE
+  v_result record;
+  v_payload bytea;
+  v_now timestamptz := clock_timestamp();
+BEGIN
+  FOR old_id IN SELECT DISTINCT u.id FROM unnest(p_ids) AS u(id) WHERE u.id IS NOT NULL ORDER BY 1
+  LOOP
+    new_id := NULL;
+    SELECT r.* INTO v_result FROM results r WHERE r.task_id = old_id FOR UPDATE;
+    IF NOT FOUND THEN
+      outcome := CASE WHEN EXISTS (SELECT FROM safety_tasks t WHERE t.id = old_id)
+                      THEN 'not_dead' ELSE 'not_found' END;
+      RETURN NEXT;
+      CONTINUE;
+    END IF;
+    SELECT p.payload INTO v_payload FROM payloads p WHERE p.task_id = old_id;
+    outcome := CASE
+      WHEN v_result.state NOT IN ('dead', 'expired') THEN 'not_dead'
+      WHEN v_result.redriven_to IS NOT NULL THEN 'again'
+      WHEN NOT FOUND THEN 'no_payload'
+      WHEN EXISTS (SELECT FROM payload_bans b WHERE b.banned_until > v_now
+                   AND b.fingerprint = fingerprint(v_result.kind, v_payload)) THEN 'quarantined'
+      ELSE 'redriven' END;
+    new_id := v_result.redriven_to;
+    IF outcome = 'redriven' THEN
+      new_id := uuid_v7();
+      IF v_result.subject_id IS NOT NULL THEN
+        UPDATE subject_heads h SET task_id = new_id, changed_at = v_now
+        WHERE h.caller = v_result.lane / 256 AND h.subject_id = v_result.subject_id
+          AND h.version = v_result.subject_version;
+        IF NOT FOUND AND EXISTS (
+          SELECT FROM subject_heads h WHERE h.caller = v_result.lane / 256
+            AND h.subject_id = v_result.subject_id AND h.version > v_result.subject_version) THEN
+          new_id := NULL;
+          outcome := 'superseded';
+        END IF;
+      END IF;
+    END IF;
+    IF outcome = 'redriven' THEN
+      INSERT INTO safety_tasks (id, run_at, decide_by, submitted_at, subject_version, class, lane,
+                                parked, paused, kind, subject_id, redrive_of, payload)
+      SELECT new_id, v_now, v_now + interval '24 hours', v_now, v_result.subject_version,
+             v_result.class, v_result.lane, p.is_paused, p.is_paused, v_result.kind,
+             v_result.subject_id, old_id, v_payload
+      FROM (SELECT EXISTS (SELECT FROM paused_kinds k WHERE k.kind = v_result.kind)) p(is_paused);
+      UPDATE results r SET redriven_to = new_id WHERE r.task_id = old_id;
+      INSERT INTO audit (at, event, task_id, actor, detail)
+      VALUES (v_now, 'redriven', old_id, session_user, new_id::text);
+    END IF;
+    RETURN NEXT;
+  END LOOP;
+END
+$$;
+
+-- Lets a task that waits for its time run now; a dead one is redriven. Outcomes: ready (a live task
+-- is claimable now), leased, paused, suspect (it waits to be claimed alone), else as
+-- redrive_tasks(). Locks: the task's row; waits. Index: primary key.
+CREATE FUNCTION message_safety.retry_task(p_id uuid)
+RETURNS TABLE (new_id uuid, outcome text)
+LANGUAGE plpgsql SECURITY DEFINER
+SET search_path = pg_catalog, message_safety, pg_temp
+AS $$
+#variable_conflict use_column
+DECLARE
+  v_task record;
+BEGIN
+  SELECT t.state, t.paused, t.suspect, t.parked, t.kind INTO v_task
+  FROM safety_tasks t WHERE t.id = p_id FOR UPDATE;
+  IF NOT FOUND THEN
+    RETURN QUERY SELECT r.new_id, r.outcome FROM redrive_tasks(ARRAY[p_id]) r;
+    RETURN;
+  END IF;
+  outcome := CASE WHEN v_task.state = 'leased' THEN 'leased'
+                  WHEN v_task.suspect THEN 'suspect'
+                  WHEN v_task.paused OR EXISTS (SELECT FROM paused_kinds k
+                                                WHERE k.kind = v_task.kind) THEN 'paused'
+                  ELSE 'ready' END;
+  IF v_task.state = 'queued' THEN
+    UPDATE safety_tasks SET run_at = clock_timestamp(), parked = v_task.paused OR v_task.suspect
+    WHERE id = p_id;
+    INSERT INTO audit (at, event, task_id, actor)
+    VALUES (clock_timestamp(), 'retried', p_id, session_user);
+  END IF;
+  RETURN NEXT;
+END
+$$;
+
+-- Removes a task's payload and what is derived from it: a live task is cancelled, a kept payload
+-- deleted, the digests of its key and version made to fit nothing. Result, verdict (which holds a
+-- keyed hash) and audit stay. is_known: false when no task has this id.
+-- Locks: the task's row; waits. Index: primary key, payloads_task, results_task; of submissions
+-- those as young as the task.
+CREATE FUNCTION message_safety.erase_task(p_id uuid)
+RETURNS TABLE (is_known boolean, was_live boolean, payloads_erased bigint)
+LANGUAGE plpgsql SECURITY DEFINER
+SET search_path = pg_catalog, message_safety, pg_temp
+SET enable_seqscan = off
+AS $$
+DECLARE
+  v_result record;
+BEGIN
+  was_live := coalesce(end_task(p_id, 'cancelled'), false);
+  DELETE FROM payloads WHERE task_id = p_id;
+  GET DIAGNOSTICS payloads_erased = ROW_COUNT;
+  SELECT r.submitted_at, r.lane, r.subject_id INTO v_result FROM results r WHERE r.task_id = p_id;
+  is_known := FOUND;
+  IF is_known THEN
+    UPDATE submissions SET digest = sha256(uuid_send(gen_random_uuid()))
+    WHERE task_id = p_id AND submitted_at >= v_result.submitted_at;
+    UPDATE subject_heads SET digest = sha256(uuid_send(gen_random_uuid()))
+    WHERE caller = v_result.lane / 256 AND subject_id = v_result.subject_id AND task_id = p_id;
+    INSERT INTO audit (at, event, task_id, actor)
+    VALUES (clock_timestamp(), 'erased', p_id, session_user);
+  END IF;
+  RETURN NEXT;
+END
+$$;
+
+-- Lets the paused rows of kinds go that are not paused (any more), up to p_rows a kind; returns how
+-- many. Locks: those rows, SKIP LOCKED. Index: safety_tasks_paused, kind by kind.
+CREATE FUNCTION message_safety.unpause(p_rows integer) RETURNS bigint
+LANGUAGE plpgsql SECURITY DEFINER
+SET search_path = pg_catalog, message_safety, pg_temp
+SET enable_seqscan = off
+SET enable_bitmapscan = off
+AS $$
+DECLARE
+  v_kind text := '';
+  v_count bigint;
+  v_total bigint := 0;
+BEGIN
+  LOOP
+    SELECT kind INTO v_kind FROM safety_tasks WHERE paused AND kind > v_kind
+    ORDER BY kind, id LIMIT 1;
+    EXIT WHEN NOT FOUND;
+    CONTINUE WHEN EXISTS (SELECT FROM paused_kinds k WHERE k.kind = v_kind);
+    UPDATE safety_tasks
+    SET paused = false, parked = suspect OR run_at > clock_timestamp()
+    WHERE ctid = ANY (ARRAY(SELECT ctid FROM safety_tasks WHERE paused AND kind = v_kind
+                            ORDER BY kind, id LIMIT p_rows FOR UPDATE SKIP LOCKED));
+    GET DIAGNOSTICS v_count = ROW_COUNT;
+    v_total := v_total + v_count;
+  END LOOP;
+  RETURN v_total;
+END
+$$;
+
+-- Age in ms of the oldest snapshot that keeps dead rows from being removed: sessions of this
+-- database and prepared transactions. Its owner needs pg_read_all_stats (see 0006_roles.sql).
+CREATE FUNCTION message_safety.snapshot_age_ms() RETURNS bigint
+LANGUAGE sql VOLATILE SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+AS $$
+  SELECT coalesce(max(extract(epoch FROM clock_timestamp() - s.since) * 1000), 0)::bigint
+  FROM (SELECT xact_start AS since FROM pg_stat_activity
+        WHERE datname = current_database() AND pid <> pg_backend_pid()
+          AND (backend_xmin IS NOT NULL OR backend_xid IS NOT NULL)
+        UNION ALL
+        SELECT prepared FROM pg_prepared_xacts WHERE database = current_database()) s
+$$;
