@@ -84,6 +84,9 @@ void Submitter::count(const pgqueue::Submission& submission) {
     case pgqueue::SubmitOutcome::kSuperseded:
       ++counts_.superseded;
       break;
+    case pgqueue::SubmitOutcome::kQuarantined:
+      ++counts_.quarantined;
+      break;
   }
 }
 

@@ -64,8 +64,9 @@ class Submitter {
     std::uint64_t duplicate = 0;
     std::uint64_t conflict = 0;
     std::uint64_t superseded = 0;
+    std::uint64_t quarantined = 0;
     // Tasks that stand for what was given; a conflict submits nothing.
-    std::uint64_t submitted() const { return created + duplicate + superseded; }
+    std::uint64_t submitted() const { return created + duplicate + superseded + quarantined; }
   };
 
   // Called for each batch that was committed, with its submissions in the order given.

@@ -75,6 +75,8 @@ std::string_view to_string(pgqueue::SubmitOutcome outcome) {
       return "conflict";
     case pgqueue::SubmitOutcome::kSuperseded:
       return "superseded";
+    case pgqueue::SubmitOutcome::kQuarantined:
+      return "quarantined";
   }
   return "";
 }
