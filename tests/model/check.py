@@ -74,12 +74,12 @@ def run(arguments, folder, limit=600):
     return result.returncode, result.stdout + result.stderr
 
 
-def build(folder, defines, is_liveness):
+def build(folder, defines, is_liveness, is_short):
     code, output = run(["spin", *defines, "-a", str(MODEL)], folder)
     if code != 0:
         fail(f"spin does not read the model:\n{output}")
     kind = "-DNFAIR=3" if is_liveness else "-DSAFETY"
-    code, output = run(["gcc", "-O2", "-w", "-DVECTORSZ=256", "-DCOLLAPSE", "-DNOBOUNDCHECK",
+    code, output = run(["gcc", "-O0" if is_short else "-O2", "-w", "-DVECTORSZ=256", "-DCOLLAPSE", "-DNOBOUNDCHECK",
                         f"-DMEMLIM={MEMORY_MIB}", kind, "-o", "pan", "pan.c"], folder)
     if code != 0:
         fail(f"gcc: {output}")
@@ -140,7 +140,7 @@ def main():
     defines = [f"-D{switch}" for switch in switches]
     is_liveness = "LIVENESS" in switches
     with tempfile.TemporaryDirectory(prefix="model_") as folder:
-        build(folder, defines, is_liveness)
+        build(folder, defines, is_liveness, is_short=error is not None)
         started = time.monotonic()
         # -w: 2^24 slots; -f: weak fairness of processes.
         code, output = run(["./pan", f"-m{DEPTH}", "-w24", *(["-a", "-f"] if is_liveness else [])],
