@@ -13,6 +13,9 @@ namespace han::pgqueue {
 namespace {
 
 constexpr std::size_t kFailureBytesMax = 200;
+// As of a submit; decide_by is never further away.
+constexpr std::chrono::milliseconds kDelayMax = std::chrono::hours(30 * 24);
+constexpr std::chrono::milliseconds kLeaseMax = std::chrono::hours(24);
 
 // Nothing for the usual state: the statement's own word for it is cheaper than text for each row.
 std::optional<std::string_view> unusual(FinalState state) {
@@ -161,7 +164,11 @@ Queue::Queue(Pool& pool, QueueOptions options)
            sql::rescue(options_.audit),
            sql::rescue_lanes(options_.audit),
            sql::expire(options_.payload_retention, options_.audit),
-           sql::dead_letter(options_.payload_retention, options_.audit)} {}
+           sql::dead_letter(options_.payload_retention, options_.audit)} {
+  const bool lease_duration_is_in_range =
+      options_.lease_duration.count() > 0 && options_.lease_duration <= kLeaseMax;
+  SAFETY_CHECK(lease_duration_is_in_range);
+}
 
 Rows Queue::run(Statement statement, Deadline deadline, Durability durability) {
   const Pool::Lease connection = pool_.acquire(deadline);
@@ -316,7 +323,8 @@ std::vector<GiveBackOutcome> Queue::give_back(std::span<const GiveBack> items, D
   ArrayParam refunds(Oid::kInt8, items.size());
   ArrayParam failures(Oid::kText, items.size());
   for (const GiveBack& item : items) {
-    delays.add(std::max<std::int64_t>(item.delay.count(), 0));
+    const auto delay = std::clamp(item.delay, std::chrono::milliseconds(0), kDelayMax);
+    delays.add(std::int64_t{delay.count()});
     refunds.add(std::int64_t{item.is_charged ? 0 : 1});
     failures.add(std::string_view(text_column(item.failure, kFailureBytesMax)));
   }

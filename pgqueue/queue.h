@@ -37,7 +37,7 @@ struct Retention {
 };
 
 struct QueueOptions {
-  std::chrono::milliseconds lease_duration{30'000};
+  std::chrono::milliseconds lease_duration{30'000};  // at most a day (checked)
   RetryPolicy retry;
   // What a task ends with that ran out of time or attempts: "hold" or "block".
   std::string disposition = "hold";
