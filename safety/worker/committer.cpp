@@ -82,6 +82,7 @@ void Committer::defer(const FinishedTask& task) {
   {
     MutexLock lock(mutex_);
     if (deferred_.size() < kDeferredMax) {
+      leases_.set_aside(task.lease);
       deferred_.push_back(task);
       changed_.notify_all();
       return;
@@ -179,8 +180,13 @@ std::vector<std::size_t> Committer::commit(const std::vector<FinishedTask>& task
     pause(failures);
     if (is_too_slow && tasks.size() > 1) return commit_halves(tasks);
   }
-  // Out of time: the leases run out, and another worker takes the tasks.
-  drop(tasks, "lease_over");
+  // Out of time. While stopping, who stops gives the leases back; else they run out, and another
+  // worker takes the tasks.
+  if (is_out_of_time()) {
+    metrics_.count("completions_dropped_total", "stopping", static_cast<double>(tasks.size()));
+  } else {
+    drop(tasks, "lease_over");
+  }
   return committed;
 }
 

@@ -34,7 +34,8 @@ class Committer {
   Committer(pgqueue::Queue& queue, LeaseTable& leases, Metrics& metrics,
             std::chrono::milliseconds timeout);
   void start();
-  // From now on nothing is retried beyond `deadline`.
+  // From now on nothing is retried beyond `deadline`; leases of what is not committed then stay in
+  // the table, to be given back.
   void finish_by(Deadline deadline);
   // Retries locked rows until `deadline`, then returns when the thread has ended.
   void stop(Deadline deadline);

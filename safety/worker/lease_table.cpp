@@ -5,7 +5,9 @@ namespace han::safety {
 void LeaseTable::add(std::span<const pgqueue::ClaimedTask> tasks, Clock::SteadyTime expires_at) {
   MutexLock lock(mutex_);
   for (const auto& task : tasks) {
-    entries_.insert_or_assign(task.lease.task_id, Entry{task.lease, expires_at});
+    const auto [found, is_new] = entries_.try_emplace(task.lease.task_id);
+    if (is_new || found->second.is_aside) ++active_;
+    found->second = Entry{task.lease, expires_at};
   }
 }
 
@@ -23,7 +25,31 @@ LeaseTable::Entry* LeaseTable::find(const pgqueue::Lease& lease) {
 
 void LeaseTable::remove(const pgqueue::Lease& lease) {
   MutexLock lock(mutex_);
-  if (find(lease) != nullptr) entries_.erase(lease.task_id);
+  const Entry* entry = find(lease);
+  if (entry == nullptr) return;
+  const bool is_aside = entry->is_aside;
+  entries_.erase(lease.task_id);
+  if (!is_aside) note_one_less();
+}
+
+void LeaseTable::set_aside(const pgqueue::Lease& lease) {
+  MutexLock lock(mutex_);
+  Entry* entry = find(lease);
+  if (entry == nullptr || entry->is_aside) return;
+  entry->is_aside = true;
+  note_one_less();
+}
+
+void LeaseTable::note_one_less() {
+  if (--active_ == 0) idle_.notify_all();
+}
+
+bool LeaseTable::wait_idle(const std::stop_token& stop, Deadline deadline) {
+  MutexLock lock(mutex_);
+  return idle_.wait_until(lock, stop, deadline.at(), [this] {
+    mutex_.assert_held();
+    return active_ == 0;
+  });
 }
 
 void LeaseTable::mark_lost(const pgqueue::Lease& lease) {

@@ -1,15 +1,16 @@
-// Maintenance: rescue, expiry, dead letters, delayed tasks and partitions, on a thread of its own.
+// Maintenance: rescue, crashes, expiry, dead letters, delays, pauses and retention, on its own thread.
 //
 // Every worker runs it; each statement re-checks what it changes under the row's lock, so that is
-// safe and no leader is needed. Rescue reads the claim index up to where this process' claimer has
-// come; expiry and dead letters walk the whole index, a page a round.
+// safe and no leader is needed. Rescue reads each lane with free tasks up to where this process has
+// claimed, and all others whole; dead letters are looked for in the same rows, a page or two a
+// round.
 //
 // Threads:   start() and stop() from one thread.
-// Owns:      its thread; borrows queue and claimer.
+// Owns:      its thread; borrows queue and reach.
 // Blocks:    stop() for one statement at most: one database deadline.
 // Fails:     never; a failed round is logged and tried again.
-// Limits:    a round reads at most kPagesMax pages of kPageRows rows for rescue, one page for
-//            expiry and one for dead letters.
+// Limits:    a round does at most kPagesMax statements of each sort; what is left is the next
+//            round's.
 #pragma once
 
 #include <chrono>
@@ -21,7 +22,7 @@
 #include "safety/base/mutex.h"
 #include "safety/telemetry/log.h"
 #include "safety/telemetry/metrics.h"
-#include "safety/worker/claimer.h"
+#include "safety/worker/claim_reach.h"
 
 namespace han::safety {
 
@@ -30,33 +31,46 @@ class Maintenance {
   static constexpr std::int32_t kPageRows = 2000;
   static constexpr int kPagesMax = 50;
 
-  // `on_ready` is called when tasks have become claimable.
-  Maintenance(pgqueue::Queue& queue, Claimer& claimer, Metrics& metrics,
+  // `on_ready` is called with the number of tasks that have become claimable.
+  Maintenance(pgqueue::Queue& queue, const ClaimReach& reach, Metrics& metrics,
               std::chrono::milliseconds interval, std::chrono::milliseconds timeout,
-              std::function<void()> on_ready);
+              std::function<void(std::uint64_t)> on_ready);
   void start();
   void stop();
 
  private:
   using Page = pgqueue::MaintenancePage (pgqueue::Queue::*)(const pgqueue::IndexCursor&,
                                                             std::int32_t, Deadline);
+  // A walk through the claim index, on from where the round before stopped.
+  struct Walk {
+    pgqueue::IndexCursor cursor;
+    // Skips what lies behind the reach of a lane.
+    bool is_within_reach = true;
+  };
+
   void run(const std::stop_token& stop);
   void round(const std::stop_token& stop);
-  std::int64_t rescue(const std::stop_token& stop);
-  // One page of the walk behind `cursor`, which moves on and starts again at the end.
-  std::int64_t walk(Page page, pgqueue::IndexCursor& cursor);
+  void rescue(const std::stop_token& stop);
+  std::int64_t rescue_lanes(const std::stop_token& stop);
+  // Ends after `pages_max` pages, at the end of the index, or at a page without a change when
+  // `while_changing`. Returns the rows changed.
+  std::int64_t walk(Page page, Walk& walk, int pages_max, bool while_changing,
+                    const std::stop_token& stop);
+  std::uint64_t unpark(const std::stop_token& stop);
+  void retain();
+  Deadline deadline() const { return Deadline::after(timeout_); }
 
   pgqueue::Queue& queue_;
-  Claimer& claimer_;
+  const ClaimReach& reach_;
   Metrics& metrics_;
   const std::chrono::milliseconds interval_;
   const std::chrono::milliseconds timeout_;
-  const std::function<void()> on_ready_;
+  const std::function<void(std::uint64_t)> on_ready_;
   RepeatedLog failure_log_{LogLevel::kWarning, "maintenance failed"};
-  pgqueue::IndexCursor rescue_cursor_;
-  pgqueue::IndexCursor rescue_reach_;
-  pgqueue::IndexCursor dead_letter_cursor_;
-  Clock::SteadyTime next_partitions_at_{};
+  Walk rescue_walk_;
+  Walk dead_letter_walk_;
+  Walk pause_walk_{{}, false};
+  Clock::SteadyTime next_retention_at_{};
   Mutex mutex_;
   std::condition_variable_any changed_;
   std::jthread thread_;

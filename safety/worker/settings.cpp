@@ -69,9 +69,9 @@ void read_completion(const YamlNode& node, Settings::Completion& completion) {
 void read_retention(const YamlNode& node, Settings::Retention& retention) {
   constexpr int kDaysMax = 3650;
   node.allow_only({"results_days", "verdict_days", "audit_days", "submissions_days"});
-  retention.results_days = count_or(node, "results_days", {1, kDaysMax}, retention.results_days);
-  // Not below the longest TTL of what is cached from them.
-  retention.verdict_days = count_or(node, "verdict_days", {3, kDaysMax}, retention.verdict_days);
+  // The least of each is the database's own: see migrations/0003_partitions.sql.
+  retention.results_days = count_or(node, "results_days", {3, kDaysMax}, retention.results_days);
+  retention.verdict_days = count_or(node, "verdict_days", {31, kDaysMax}, retention.verdict_days);
   retention.audit_days = count_or(node, "audit_days", {1, kDaysMax}, retention.audit_days);
   retention.submissions_days =
       count_or(node, "submissions_days", {1, kDaysMax}, retention.submissions_days);

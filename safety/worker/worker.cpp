@@ -19,7 +19,9 @@
 #include "safety/worker/claimer.h"
 #include "safety/worker/committer.h"
 #include "safety/worker/completion_buffer.h"
+#include "safety/worker/figures.h"
 #include "safety/worker/heartbeat.h"
+#include "safety/worker/lease_return.h"
 #include "safety/worker/maintenance.h"
 #include "safety/worker/wake_signal.h"
 
@@ -30,7 +32,6 @@ namespace {
 // probes.
 constexpr std::size_t kConnectionsBeside = 5;
 constexpr std::chrono::milliseconds kProbeTimeout{1000};
-constexpr std::int64_t kStatsBound = 10'000;
 
 std::chrono::sys_days today() {
   return std::chrono::floor<std::chrono::days>(system_clock().wall_now());
@@ -43,7 +44,7 @@ struct HotParts {
               .size = static_cast<std::size_t>(settings.threads) + 1}),
         hot_cache(pool),
         subscriber({.url = cache::RedisUrl::parse(url)},
-                   [&wake](std::uint64_t) { wake.notify(); }) {}
+                   [&wake](std::uint64_t tasks) { wake.notify(tasks); }) {}
 
   cache::Pool pool;
   cache::HotCache hot_cache;
@@ -62,6 +63,14 @@ pgqueue::QueueOptions queue_options(const Settings& settings, const Config& conf
   options.payload_retention = settings.payload_retention_days > 0
                                   ? pgqueue::sql::PayloadRetention::kKeep
                                   : pgqueue::sql::PayloadRetention::kErase;
+  options.audit = settings.has_audit ? pgqueue::sql::Audit::kOn : pgqueue::sql::Audit::kOff;
+  options.crashes_max = settings.crashes_max;
+  options.payload_ban = settings.payload_ban;
+  options.retention = {.results_days = settings.retention.results_days,
+                       .payload_days = settings.payload_retention_days,
+                       .verdict_days = settings.retention.verdict_days,
+                       .audit_days = settings.retention.audit_days,
+                       .submission_days = settings.retention.submissions_days};
   return options;
 }
 
@@ -106,15 +115,17 @@ struct Worker::Parts {
                     {settings.completion.batch, settings.completion.flush,
                      settings.completion.buffer, settings.completion.threads}),
         heartbeat(queue, leases, metrics, settings.lease.heartbeat, settings.lease.heartbeat),
-        claimer(queue, batches, leases, wake, metrics, claimer_options()),
-        maintenance(queue, claimer, metrics,
+        lease_return(queue, leases, settings.database_timeout),
+        claimer(queue, batches, sizer, leases, wake, metrics, claimer_options()),
+        maintenance(queue, claimer.reach(), metrics,
                     std::min<std::chrono::milliseconds>(settings.lease.duration / 3,
                                                         std::chrono::seconds(1)),
-                    settings.database_timeout, [this] { wake.notify(); }) {}
+                    settings.database_timeout,
+                    [this](std::uint64_t tasks) { wake.notify(tasks); }) {}
 
   ClaimerOptions claimer_options() {
     ClaimerOptions options;
-    options.batch = settings.claim.batch;
+    options.policy = settings.claim.policy;
     options.poll = settings.claim.poll;
     options.sweep = settings.claim.sweep;
     options.timeout = settings.database_timeout;
@@ -129,7 +140,6 @@ struct Worker::Parts {
   }
 
   void judge_batches(const std::stop_token& stop);
-  void release(const std::vector<pgqueue::Lease>& leases_to_return);
   void collect(const Metrics::SetGauge& set);
 
   // Of this start of this process: it names the rows of its leases and nothing depends on it (R6).
@@ -150,6 +160,7 @@ struct Worker::Parts {
   TextLookup lookup;
   CompletionBuffer completions;
   Heartbeat heartbeat;
+  LeaseReturn lease_return;
   Claimer claimer;
   Maintenance maintenance;
   std::unique_ptr<Admin> admin;
@@ -171,81 +182,14 @@ void Worker::Parts::judge_batches(const std::stop_token& stop) {
   }
 }
 
-void Worker::Parts::release(const std::vector<pgqueue::Lease>& leases_to_return) {
-  if (leases_to_return.empty()) return;
-  std::int64_t released = 0;
-  std::int64_t busy = 0;
-  try {
-    const std::span all(leases_to_return);
-    for (std::size_t begin = 0; begin < all.size(); begin += pgqueue::Queue::kBatchMax) {
-      const auto part = all.subspan(begin, std::min(pgqueue::Queue::kBatchMax, all.size() - begin));
-      const auto outcomes = queue.release(part, Deadline::after(settings.database_timeout));
-      for (std::size_t i = 0; i < part.size(); ++i) {
-        // A row that is locked just now stays in the table: the last release tries it again.
-        const bool is_busy = outcomes[i] == pgqueue::GiveBackOutcome::kBusy;
-        if (!is_busy) leases.remove(part[i]);
-        busy += is_busy ? 1 : 0;
-        released += outcomes[i] == pgqueue::GiveBackOutcome::kGivenBack ? 1 : 0;
-      }
-    }
-  } catch (const pgqueue::Error& error) {
-    log(LogLevel::kWarning, "release failed", {{"detail", std::string_view(error.what())}});
-  }
-  log(LogLevel::kInfo, "released", {{"tasks", released}, {"locked", busy}});
-}
-
 void Worker::Parts::collect(const Metrics::SetGauge& set) {
   set("leases_held", "", static_cast<double>(leases.size()));
   set("completion_buffer_tasks", "", static_cast<double>(completions.size()));
   set("claim_batch", "", static_cast<double>(sizer.batch()));
-  const auto database = pool.stats();
-  set("database_connections", "in_use", static_cast<double>(database.in_use));
-  set("database_connections", "idle", static_cast<double>(database.idle));
-  set("database_connect_failures", "", static_cast<double>(database.connect_failures));
-  const auto local = lookup.local_stats();
-  set("local_cache", "hits", static_cast<double>(local.hits));
-  set("local_cache", "misses", static_cast<double>(local.misses));
-  set("local_cache", "evicted", static_cast<double>(local.evicted));
-  set("local_cache", "entries", static_cast<double>(local.entries));
-  set("local_cache", "bytes", static_cast<double>(local.bytes));
-  if (hot) {
-    const auto stats = hot->hot_cache.stats();
-    set("hot_cache", "hits", static_cast<double>(stats.hits));
-    set("hot_cache", "misses", static_cast<double>(stats.misses));
-    set("hot_cache", "unavailable", static_cast<double>(stats.unavailable));
-    set("hot_cache", "quarantined", static_cast<double>(stats.quarantined));
-    set("hot_cache", "foreign", static_cast<double>(stats.foreign));
-    set("hot_cache", "newer_schema", static_cast<double>(stats.newer_schema));
-    set("hot_cache", "undecodable", static_cast<double>(stats.undecodable));
-    set("hot_cache", "oversized", static_cast<double>(stats.oversized));
-    set("hot_cache", "over_target", static_cast<double>(stats.over_target));
-    for (std::size_t i = 0; i < stats.errors.size(); ++i) {
-      if (stats.errors[i] == 0) continue;
-      set("redis_errors", cache::error_name(static_cast<cache::ErrorClass>(i)),
-          static_cast<double>(stats.errors[i]));
-    }
-    set("hot_cache", "stored", static_cast<double>(stats.stored));
-    set("hot_cache", "store_failures", static_cast<double>(stats.store_failures));
-    set("redis_breaker_open", "", stats.pool.breaker == cache::Breaker::State::kClosed ? 0 : 1);
-    set("redis_connects", "", static_cast<double>(stats.pool.connects));
-    set("wakeup_channel_up", "", hot->subscriber.is_up() ? 1 : 0);
-  }
-  try {
-    const Deadline deadline = Deadline::after(kProbeTimeout);
-    const auto connection = pool.acquire(deadline);
-    pgqueue::probe(*connection, deadline);
-    set("database_up", "", 1);
-    const auto stats = pgqueue::queue_stats(*connection, kStatsBound, deadline);
-    set("queue_tasks", "ready", static_cast<double>(stats.ready));
-    set("queue_tasks", "leased", static_cast<double>(stats.leased));
-    set("queue_tasks", "delayed", static_cast<double>(stats.delayed));
-    set("queue_oldest_seconds", "", static_cast<double>(stats.oldest_ms) / 1000);
-    set("queue_dead_tuples", "", static_cast<double>(stats.dead_tuples));
-    set("results_default_partition_rows", "", static_cast<double>(stats.default_partition_rows));
-  } catch (const pgqueue::Error& error) {
-    if (error.connection_is_broken()) set("database_up", "", 0);
-    metrics.count("database_errors_total", "stats");
-  }
+  set_pool_figures(pool.stats(), set);
+  set_local_cache_figures(lookup.local_stats(), set);
+  if (hot) set_hot_cache_figures(hot->hot_cache.stats(), hot->subscriber.is_up(), set);
+  set_queue_figures(pool, metrics, set, Deadline::after(kProbeTimeout));
 }
 
 Worker::Worker(Settings settings, const Addresses& addresses)
@@ -297,7 +241,7 @@ void Worker::stop() {
   for (const auto& batch : parts.batches.drain()) {
     for (const auto& task : batch.tasks) unstarted.push_back(task.lease);
   }
-  parts.release(unstarted);
+  parts.lease_return.give_back(unstarted);
   parts.maintenance.stop();
   // A commit that is retried ends with the grace; what running batches finish is committed.
   parts.committer.finish_by(grace);
@@ -305,7 +249,7 @@ void Worker::stop() {
   parts.completions.stop();
   parts.committer.stop(grace);
   parts.heartbeat.stop();
-  parts.release(parts.leases.standing());
+  parts.lease_return.give_back(parts.leases.standing());
   if (parts.hot) {
     parts.hot->subscriber.stop();
     parts.hot->pool.stop();

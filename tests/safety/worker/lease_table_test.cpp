@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <thread>
+
 #include "tests/support/fake_clock.h"
 
 namespace han::tests {
@@ -65,6 +67,32 @@ TEST(LeaseTable, ATaskClaimedAgainStandsWithItsNewLease) {
   table.remove(old);
   EXPECT_TRUE(table.stands(tasks[0].lease));
   EXPECT_EQ(table.standing().at(0).generation, 3);
+}
+
+TEST(LeaseTable, IsIdleWhenAllLeasesAreGoneOrSetAside) {
+  LeaseTable table;
+  const std::stop_source never;
+  const auto is_idle = [&](std::chrono::milliseconds limit) {
+    return table.wait_idle(never.get_token(), safety::Deadline::after(limit));
+  };
+  EXPECT_TRUE(is_idle(std::chrono::milliseconds(0)));
+  std::vector<ClaimedTask> tasks = {claimed(), claimed()};
+  table.add(tasks, safety::system_clock().now());
+  EXPECT_FALSE(is_idle(std::chrono::milliseconds(0)));
+  std::jthread other([&] {
+    table.set_aside(tasks[0].lease);
+    table.set_aside(tasks[0].lease);
+    table.remove(tasks[1].lease);
+  });
+  EXPECT_TRUE(is_idle(std::chrono::seconds(30)));
+  other.join();
+  EXPECT_EQ(table.standing().size(), 1U);
+  // Claimed again, it is no longer aside.
+  table.add(std::span(tasks).first(1), safety::system_clock().now());
+  EXPECT_FALSE(is_idle(std::chrono::milliseconds(0)));
+  table.remove(tasks[0].lease);
+  table.remove(tasks[0].lease);
+  EXPECT_TRUE(is_idle(std::chrono::milliseconds(0)));
 }
 
 }  // namespace han::tests
