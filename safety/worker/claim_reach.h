@@ -1,7 +1,7 @@
 // ClaimReach: how far this process has claimed in each lane; rescue need not look beyond it there.
 //
-// Whoever holds a lease has claimed it in the lane's order, so leases lie before the furthest claim.
-// Lanes that are not known here have no free tasks, or few: rescue reads them whole.
+// Whoever holds a lease has claimed it in the lane's order, so leases lie before the furthest
+// claim. Lanes that are not known here have no free tasks, or few: rescue reads them whole.
 //
 // Threads:   safe to share.
 // Blocks:    never.

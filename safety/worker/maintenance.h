@@ -1,4 +1,4 @@
-// Maintenance: rescue, crashes, expiry, dead letters, delays, pauses and retention, on its own thread.
+// Maintenance: rescue, crashes, expiry, dead letters, delays, pauses and retention, on a thread.
 //
 // Every worker runs it; each statement re-checks what it changes under the row's lock, so that is
 // safe and no leader is needed. Rescue reads each lane with free tasks up to where this process has
