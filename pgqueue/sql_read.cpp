@@ -81,7 +81,9 @@ SELECT
   (SELECT pg_table_size('message_safety.safety_tasks'::regclass)),
   (SELECT pg_indexes_size('message_safety.safety_tasks'::regclass)),
   message_safety.snapshot_age_ms(),
-  (SELECT count(*) FROM (SELECT FROM message_safety.results_default LIMIT $1) x)
+  (SELECT count(*) FROM (SELECT FROM message_safety.results_default LIMIT $1) x),
+  (SELECT pg_stat_get_tuples_inserted('message_safety.safety_tasks'::regclass)),
+  (SELECT pg_stat_get_tuples_deleted('message_safety.safety_tasks'::regclass))
 )sql";
 
 // The classes that have free tasks: lanes, tasks (to $1), and the age of the oldest lane head.

@@ -127,6 +127,8 @@ QueueStats queue_stats(Connection& connection, std::int64_t bound, Deadline dead
   stats.index_bytes = rows.int8(0, 8);
   stats.snapshot_age_ms = rows.int8(0, 9);
   stats.default_partition_rows = rows.int8(0, 10);
+  stats.rows_inserted = rows.int8(0, 11);
+  stats.rows_deleted = rows.int8(0, 12);
   const Rows classes =
       read(connection, {"class stats", sql::kClassStats, {Param::int8(bound)}}, deadline);
   for (int row = 0; row < classes.size(); ++row) {

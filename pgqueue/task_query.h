@@ -106,6 +106,10 @@ struct QueueStats {
   std::int64_t index_bytes = 0;
   std::int64_t snapshot_age_ms = 0;         // the oldest one: dead rows younger than it stay
   std::int64_t default_partition_rows = 0;  // not 0: partitions were made too late
+  // Rows that came into the hot table and left it since the server began to count, told about a
+  // second late: two readings give the rates of submitting and finishing.
+  std::int64_t rows_inserted = 0;
+  std::int64_t rows_deleted = 0;
 };
 
 QueueStats queue_stats(Connection& connection, std::int64_t bound, Deadline deadline);

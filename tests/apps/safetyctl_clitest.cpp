@@ -13,9 +13,10 @@ namespace {
 using ::testing::HasSubstr;
 
 const std::vector<std::vector<std::string>> kCommands = {
-    {"check", "text"},  {"explain", "text"}, {"rules", "lint"},  {"rules", "test"},
-    {"submit", "text"}, {"task", "show"},    {"task", "cancel"}, {"tasks"},
-    {"queue", "stats"}, {"migrate"}};
+    {"check", "text"},  {"explain", "text"}, {"rules", "lint"},    {"rules", "test"},
+    {"submit", "text"}, {"task", "show"},    {"task", "cancel"},   {"tasks"},
+    {"task", "retry"},  {"task", "erase"},   {"queue", "stats"},   {"queue", "watch"},
+    {"queue", "pause"}, {"queue", "resume"}, {"queue", "redrive"}, {"migrate"}};
 
 TEST(Safetyctl, EveryCommandHasHelpWithAnExample) {
   for (auto words : kCommands) {
@@ -59,7 +60,13 @@ TEST(Safetyctl, CommandsOfTheDatabaseSayThatTheyNeedOne) {
         {"task", "show", "0197c2a0-0000-7000-8000-000000000000"},
         {"task", "cancel", "0197c2a0-0000-7000-8000-000000000000"},
         {"tasks", "--state", "done"},
+        {"task", "retry", "0197c2a0-0000-7000-8000-000000000000"},
+        {"task", "erase", "0197c2a0-0000-7000-8000-000000000000"},
         {"queue", "stats"},
+        {"queue", "watch"},
+        {"queue", "pause", "text"},
+        {"queue", "resume", "text"},
+        {"queue", "redrive", "--reason", "crashed"},
         {"migrate"}}) {
     const auto result = run_ctl(words);
     EXPECT_EQ(result.code, 2);

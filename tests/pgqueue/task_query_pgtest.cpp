@@ -1,5 +1,6 @@
 #include "pgqueue/task_query.h"
 #include "tests/pgqueue/queue_fixture.h"
+#include "tests/support/await.h"
 
 namespace han::tests {
 
@@ -64,6 +65,19 @@ TEST_F(TaskQuery, StatsCountUpToTheirBound) {
   EXPECT_EQ(stats.leased, 5);
   EXPECT_EQ(stats.delayed, 0);
   EXPECT_GE(stats.oldest_ms, 0);
+}
+
+TEST_F(TaskQuery, StatsCountTheRowsThatCameAndWent) {
+  pgqueue::Connection connection(conninfo_, soon());
+  const auto before = pgqueue::queue_stats(connection, 10, soon());
+  submit(7);
+  complete(claim_one());
+  // The server tells it about a second late, at a session's next transaction.
+  EXPECT_TRUE(await([&] {
+    submit(1);
+    const auto now = pgqueue::queue_stats(connection, 10, soon());
+    return now.rows_inserted >= before.rows_inserted + 7 && now.rows_deleted > before.rows_deleted;
+  }));
 }
 
 }  // namespace han::tests

@@ -46,6 +46,11 @@ std::string database_url(const DatabaseOptions& options) {
                 std::string("set ") + kVariable + " or give --database URL");
 }
 
+pgqueue::PoolOptions command_pool(const DatabaseOptions& options) {
+  return {
+      .conninfo = database_url(options), .connections_max = 1, .connect_timeout = kConnectTimeout};
+}
+
 pgqueue::Connection connect_database(const DatabaseOptions& options) {
   return {database_url(options), Deadline::after(kConnectTimeout)};
 }

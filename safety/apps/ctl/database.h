@@ -9,6 +9,7 @@
 
 #include "pgqueue/connection.h"
 #include "pgqueue/error.h"
+#include "pgqueue/pool.h"
 #include "safety/apps/ctl/failure.h"
 
 namespace CLI {
@@ -26,6 +27,9 @@ struct DatabaseOptions {
 void add_database_options(CLI::App& app, DatabaseOptions& options);
 
 std::string database_url(const DatabaseOptions& options);
+
+// For commands that need a pool: one connection.
+pgqueue::PoolOptions command_pool(const DatabaseOptions& options);
 
 pgqueue::Connection connect_database(const DatabaseOptions& options);
 

@@ -1,4 +1,4 @@
-// `safetyctl queue stats`: how full the queue is.
+// `safetyctl queue`: stats, watch, pause, resume and redrive.
 //
 // Threads: one thread. Blocks: while it runs. Limits: it counts at most --bound rows of each sort.
 #pragma once

@@ -103,7 +103,7 @@ class SubmitRun {
  public:
   explicit SubmitRun(const SubmitOptions& options)
       : options_(options),
-        pool_({.conninfo = database_url(options.database), .connections_max = 2}),
+        pool_(command_pool(options.database)),
         queue_(pool_, {}),
         hints_(std::getenv("MESSAGE_SAFETY_REDIS_URL")),
         submitter_(queue_,
@@ -233,9 +233,13 @@ class SubmitRun {
             .count();
     const auto rate = static_cast<std::uint64_t>(static_cast<double>(counts.submitted()) / seconds);
     if (options_.database.json) {
-      Json json = {{"submitted", counts.submitted()}, {"created", counts.created},
-                   {"duplicate", counts.duplicate},   {"conflict", counts.conflict},
-                   {"superseded", counts.superseded}, {"hint", hint}};
+      Json json = {{"submitted", counts.submitted()},
+                   {"created", counts.created},
+                   {"duplicate", counts.duplicate},
+                   {"conflict", counts.conflict},
+                   {"superseded", counts.superseded},
+                   {"quarantined", counts.quarantined},
+                   {"hint", hint}};
       if (load_) {
         json["last_line"] = load_->last_line();
         json["seconds"] = seconds;
@@ -244,8 +248,9 @@ class SubmitRun {
       std::cout << to_line(json) << '\n';
     } else {
       std::cout << counts.submitted() << " submitted: " << counts.created << " created, "
-                << counts.duplicate << " duplicate, " << counts.superseded << " superseded; "
-                << counts.conflict << " conflict; hint " << hint;
+                << counts.duplicate << " duplicate, " << counts.superseded << " superseded, "
+                << counts.quarantined << " quarantined; " << counts.conflict << " conflict; hint "
+                << hint;
       if (load_) {
         std::cout << "; to line " << load_->last_line() << " in "
                   << static_cast<std::int64_t>(seconds) << " s, " << rate << "/s";

@@ -1,4 +1,4 @@
-// `safetyctl task show`, `task cancel` and `tasks`: single tasks and lists of them.
+// `safetyctl task` (show, cancel, retry, erase) and `tasks`: single tasks and lists of them.
 //
 // Threads: one thread. Blocks: while it runs. Limits: lists of 10,000 tasks.
 #pragma once

@@ -75,6 +75,7 @@ TEST_F(SubmitCommand, SubmitsTextsAndPrintsTheirIds) {
                           {"duplicate", 0},
                           {"conflict", 0},
                           {"superseded", 0},
+                          {"quarantined", 0},
                           {"hint", "off"}}));
   EXPECT_EQ(value("SELECT string_agg(convert_from(payload, 'UTF8'), '|' ORDER BY id) "
                   "FROM message_safety.safety_tasks"),

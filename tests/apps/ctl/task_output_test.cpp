@@ -18,7 +18,8 @@ TEST(TaskOutput, JsonHasEveryFieldAndNullForWhatIsAbsent) {
       safety::to_line(safety::task_json(task)),
       "{\"id\":\"00000000-0000-0000-0000-000000000000\",\"state\":\"queued\",\"kind\":\"text\","
       "\"caller\":\"api\",\"class\":0,\"generation\":0,\"attempt\":0,\"submitted_at_ms\":5,"
-      "\"finished_at_ms\":null,\"decide_by_ms\":null,\"last_failure\":null,\"decision\":null,"
+      "\"finished_at_ms\":null,\"decide_by_ms\":null,\"parked\":null,\"crashes\":0,"
+      "\"redrive_of\":null,\"redriven_to\":null,\"last_failure\":null,\"decision\":null,"
       "\"disposition\":null,\"reason\":null,\"rules\":[],\"monitor_rules\":[],"
       "\"versions\":{\"rules\":null,\"config\":null,\"detectors\":null},\"layer\":null}");
 }
