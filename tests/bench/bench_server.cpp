@@ -10,14 +10,17 @@
 namespace han::tests {
 namespace {
 
-PgServerOptions options() {
+PgServerOptions options_with(std::vector<std::string> settings) {
   PgServerOptions options;
   // All of them are what a small production server runs with; fsync stays on. The long
-  // checkpoint_timeout keeps checkpoints out of the runs.
-  for (const char* setting : {"fsync=on", "full_page_writes=on", "shared_buffers=512MB",
-                              "max_wal_size=4GB", "checkpoint_timeout=30min"}) {
+  // checkpoint_timeout keeps checkpoints out of the runs; min_wal_size lets the log's files be used
+  // again, as they are on any server that has run for a while, instead of being made during a run.
+  settings.insert(settings.begin(),
+                  {"fsync=on", "full_page_writes=on", "shared_buffers=512MB", "min_wal_size=2GB",
+                   "max_wal_size=4GB", "checkpoint_timeout=30min"});
+  for (std::string& setting : settings) {
     options.arguments.emplace_back("-c");
-    options.arguments.emplace_back(setting);
+    options.arguments.push_back(std::move(setting));
   }
   return options;
 }
@@ -58,14 +61,17 @@ bool is_number(const std::string& text) {
 
 }  // namespace
 
-BenchServer::BenchServer() : server_(options()) {}
+BenchServer::BenchServer(std::vector<std::string> settings)
+    : server_(options_with(std::move(settings))) {}
 
 std::string BenchServer::settings() const {
-  return pg_value(server_.conninfo(),
-                  "SELECT 'PostgreSQL ' || split_part(version(), ' ', 2) || ': ' || "
-                  "string_agg(name || '=' || current_setting(name), ' ' ORDER BY name) "
-                  "FROM pg_settings WHERE name IN ('fsync', 'full_page_writes', 'shared_buffers', "
-                  "'max_wal_size', 'wal_level', 'checkpoint_timeout', 'synchronous_commit')");
+  return pg_value(
+      server_.conninfo(),
+      "SELECT 'PostgreSQL ' || split_part(version(), ' ', 2) || ': ' || "
+      "string_agg(name || '=' || current_setting(name), ' ' ORDER BY name) "
+      "FROM pg_settings WHERE name IN ('fsync', 'full_page_writes', 'shared_buffers', "
+      "'min_wal_size', 'max_wal_size', 'wal_level', 'checkpoint_timeout', 'synchronous_commit', "
+      "'autovacuum_naptime')");
 }
 
 std::string BenchServer::make_database() {

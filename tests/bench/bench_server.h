@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "tests/support/pg_server.h"
 
@@ -15,7 +16,8 @@ namespace han::tests {
 
 class BenchServer {
  public:
-  BenchServer();
+  // `settings` beyond those that all benchmarks run with, for example "autovacuum_naptime=10s".
+  explicit BenchServer(std::vector<std::string> settings = {});
 
   // "fsync=on shared_buffers=512MB ...", as the server itself says.
   std::string settings() const;
@@ -24,6 +26,9 @@ class BenchServer {
   std::string make_database();
   std::string make_empty_database();
   void drop_database(const std::string& conninfo);
+
+  // A program of the server's installation, for example "pgbench".
+  std::string program(const std::string& name) const { return server_.program(name); }
 
   // Bytes of WAL written so far.
   std::int64_t wal_bytes() const;

@@ -15,8 +15,9 @@ namespace {
 
 constexpr int kExitFailed = 1;
 constexpr int kExitPeersMissing = 3;
-constexpr double kTarget = 2;
-constexpr double kFullTarget = 5;  // SPEC section 13, P1
+constexpr double kTarget = 5;  // SPEC section 13, P1
+constexpr double kSubmitTarget = 2;
+constexpr const char* kSubmitPeer = "graphile-worker";
 
 struct Options {
   QueueLoad load;
@@ -93,6 +94,9 @@ BenchResult result_of(const OwnSide& ours, const std::vector<PeerSide>& peers) {
     result.sides[side.peer.name] = speed;
     result.ratios[side.peer.name] = own / speed;
     if (side.is_compared) fastest = std::max(fastest, speed);
+    if (side.peer.name == kSubmitPeer) {
+      result.ratios["submit"] = ours.submitted_per_s.median() / side.submitted_per_s.median();
+    }
   }
   if (fastest > 0) {
     result.ratio = own / fastest;
@@ -124,9 +128,11 @@ int run(const Options& options) {
   const BenchResult result = result_of(ours, peers);
   if (!peers.empty()) {
     std::cout << "ours / the faster peer: " << short_number(result.ratio) << " (target "
-              << short_number(kTarget)
-              << " for now: " << (result.ratio >= kTarget ? "reached" : "missed")
-              << "; full target " << short_number(kFullTarget) << ")\n";
+              << short_number(kTarget) << ": " << (result.ratio >= kTarget ? "reached" : "missed")
+              << ")\nsubmit, ours / " << kSubmitPeer << ": "
+              << short_number(result.ratios.at("submit")) << " (target "
+              << short_number(kSubmitTarget) << ": "
+              << (result.ratios.at("submit") >= kSubmitTarget ? "reached" : "missed") << ")\n";
   }
   if (options.is_json) std::cout << result.json() << "\n";
   return 0;

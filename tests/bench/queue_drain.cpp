@@ -7,8 +7,6 @@
 #include <vector>
 
 #include "pgqueue/pool.h"
-#include "pgqueue/queue.h"
-#include "tests/bench/drain_loop.h"
 
 namespace han::tests {
 namespace {
@@ -18,49 +16,10 @@ constexpr const char* kCaller = "safetyctl";
 
 safety::Deadline soon() { return safety::Deadline::after(std::chrono::seconds(60)); }
 
-double submit(pgqueue::Queue& queue, std::size_t count) {
-  std::vector<std::vector<pgqueue::NewTask>> calls;
-  for (std::size_t i = 0; i < count; ++i) {
-    if (i % kTasksPerSubmit == 0) calls.emplace_back();
-    pgqueue::NewTask task;
-    task.kind = "text";
-    task.payload = bench_payload(i);
-    calls.back().push_back(std::move(task));
-  }
-  const auto started = std::chrono::steady_clock::now();
-  for (const auto& tasks : calls) queue.submit(kCaller, tasks, soon());
-  const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - started;
-  return seconds.count();
-}
-
 // Connects beforehand, so that connecting is not measured.
 void warm(pgqueue::Pool& pool, std::size_t connections) {
   std::vector<pgqueue::Pool::Lease> leases;
   for (std::size_t i = 0; i < connections; ++i) leases.push_back(pool.acquire(soon()));
-}
-
-DrainResult drain_queue(pgqueue::Queue& queue, const QueueLoad& load) {
-  pgqueue::IndexCursor cursor;
-  const pgqueue::Uuid holder = pgqueue::Uuid::random();
-  const auto claim = [&] {
-    std::vector<pgqueue::Lease> leases;
-    leases.reserve(load.batch);
-    for (const auto& task : queue.claim(cursor, load.batch, holder, soon())) {
-      leases.push_back(task.lease);
-    }
-    return leases;
-  };
-  const auto complete = [&](std::span<const pgqueue::Lease> leases, std::size_t) {
-    std::vector<pgqueue::Completion> completions(leases.size());
-    for (std::size_t i = 0; i < leases.size(); ++i) {
-      completions[i].lease = leases[i];
-      completions[i].outcome = pgqueue::Outcome{.decision = "allow"};
-    }
-    const auto outcomes = queue.complete(completions, nullptr, soon());
-    return static_cast<std::size_t>(
-        std::count(outcomes.begin(), outcomes.end(), pgqueue::CompletionOutcome::kCompleted));
-  };
-  return drain({.claim = claim, .complete = complete, .completers = load.completers});
 }
 
 void check(const std::string& conninfo, const QueueLoad& load, std::size_t completed) {
@@ -90,6 +49,45 @@ std::string bench_payload(std::size_t index) {
          R"(","text":")" + std::string(140, 'x') + "\"}";
 }
 
+double submit_tasks(pgqueue::Queue& queue, std::size_t count) {
+  std::vector<std::vector<pgqueue::NewTask>> calls;
+  for (std::size_t i = 0; i < count; ++i) {
+    if (i % kTasksPerSubmit == 0) calls.emplace_back();
+    pgqueue::NewTask task;
+    task.kind = "text";
+    task.payload = bench_payload(i);
+    calls.back().push_back(std::move(task));
+  }
+  const auto started = std::chrono::steady_clock::now();
+  for (const auto& tasks : calls) queue.submit(kCaller, tasks, soon());
+  const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - started;
+  return seconds.count();
+}
+
+DrainResult drain_queue(pgqueue::Queue& queue, const QueueLoad& load) {
+  pgqueue::IndexCursor cursor;
+  const pgqueue::Uuid holder = pgqueue::Uuid::random();
+  const auto claim = [&] {
+    std::vector<pgqueue::Lease> leases;
+    leases.reserve(load.batch);
+    for (const auto& task : queue.claim(cursor, load.batch, holder, soon())) {
+      leases.push_back(task.lease);
+    }
+    return leases;
+  };
+  const auto complete = [&](std::span<const pgqueue::Lease> leases, std::size_t) {
+    std::vector<pgqueue::Completion> completions(leases.size());
+    for (std::size_t i = 0; i < leases.size(); ++i) {
+      completions[i].lease = leases[i];
+      completions[i].outcome = pgqueue::Outcome{.decision = "allow"};
+    }
+    const auto outcomes = queue.complete(completions, nullptr, soon());
+    return static_cast<std::size_t>(
+        std::count(outcomes.begin(), outcomes.end(), pgqueue::CompletionOutcome::kCompleted));
+  };
+  return drain({.claim = claim, .complete = complete, .completers = load.completers});
+}
+
 QueueFigures run_queue(BenchServer& server, const QueueLoad& load) {
   const std::string conninfo = server.make_database();
   QueueFigures figures;
@@ -98,7 +96,7 @@ QueueFigures run_queue(BenchServer& server, const QueueLoad& load) {
     pgqueue::Pool pool({.conninfo = conninfo, .connections_max = load.completers + 1});
     pgqueue::Queue queue(pool, {});
     warm(pool, load.completers + 1);
-    figures.submitted_per_s = tasks / submit(queue, load.tasks);
+    figures.submitted_per_s = tasks / submit_tasks(queue, load.tasks);
     pg_execute(conninfo, "VACUUM ANALYZE message_safety.safety_tasks");
 
     const auto wal_before = server.wal_bytes();

@@ -9,7 +9,9 @@
 #include <cstddef>
 #include <string>
 
+#include "pgqueue/queue.h"
 #include "tests/bench/bench_server.h"
+#include "tests/bench/drain_loop.h"
 
 namespace han::tests {
 
@@ -28,6 +30,12 @@ struct QueueFigures {
   double server_us_per_task = 0;  // CPU time
   double client_us_per_task = 0;  // CPU time
 };
+
+// The parts of run_queue(), for benchmarks with a database of their own. Submits no-op tasks and
+// returns the seconds that it took.
+double submit_tasks(pgqueue::Queue& queue, std::size_t count);
+// Requires: a pool of `completers` + 1 connections at least.
+DrainResult drain_queue(pgqueue::Queue& queue, const QueueLoad& load);
 
 QueueFigures run_queue(BenchServer& server, const QueueLoad& load);
 

@@ -43,6 +43,14 @@ double Samples::largest() const {
   return *std::max_element(values_.begin(), values_.end());
 }
 
+double Samples::percentile(double share) const {
+  SAFETY_CHECK(!values_.empty());
+  std::vector<double> sorted = values_;
+  std::sort(sorted.begin(), sorted.end());
+  const auto rank = static_cast<std::size_t>(std::ceil(share * static_cast<double>(sorted.size())));
+  return sorted[std::clamp<std::size_t>(rank, 1, sorted.size()) - 1];
+}
+
 std::string Samples::text() const {
   if (values_.empty()) return "-";
   return short_number(median()) + " (" + short_number(smallest()) + "-" + short_number(largest()) +
@@ -62,6 +70,13 @@ std::string short_number(double value) {
   const int places = size >= 100 || value == 0 ? 0 : size >= 10 ? 1 : 2;
   char text[32];
   std::snprintf(text, sizeof text, "%.*f%s", places, value, unit);
+  return text;
+}
+
+std::string mebibytes(double bytes) {
+  const double value = bytes / (1024 * 1024);
+  char text[32];
+  std::snprintf(text, sizeof text, value < 10 ? "%.1f MiB" : "%.0f MiB", value);
   return text;
 }
 

@@ -3,6 +3,7 @@
 // Threads: values, one thread at a time. Owns: copies of what it is given. Blocks: never.
 #pragma once
 
+#include <cstddef>
 #include <map>
 #include <string>
 #include <vector>
@@ -14,9 +15,12 @@ class Samples {
  public:
   void add(double value) { values_.push_back(value); }
   bool is_empty() const { return values_.empty(); }
+  std::size_t count() const { return values_.size(); }
   // Requires: not empty. Of an even count: the mean of the two in the middle.
   double median() const;
   double smallest() const;
+  // The smallest value that `share` of all values (0..1) do not exceed. Requires: not empty.
+  double percentile(double share) const;
   double largest() const;
   // "147.2k (122.0k-154.1k)", figures as short() writes them.
   std::string text() const;
@@ -27,6 +31,8 @@ class Samples {
 
 // Four significant places or fewer: "812", "24.3k", "1.25M", "0.12".
 std::string short_number(double value);
+// Bytes as MiB: "0.5 MiB", "1375 MiB".
+std::string mebibytes(double bytes);
 
 // Rows of cells under a head; columns as wide as their widest cell, all but the first to the right.
 class Table {

@@ -16,6 +16,21 @@ TEST(Report, TakesTheMiddleSampleAsTheMedian) {
   EXPECT_EQ(even.median(), 6);
 }
 
+TEST(Report, FindsThePercentileByRank) {
+  Samples samples;
+  for (int value = 100; value >= 1; --value) samples.add(value);
+  EXPECT_EQ(samples.percentile(0.5), 50);
+  EXPECT_EQ(samples.percentile(0.99), 99);
+  EXPECT_EQ(samples.percentile(1), 100);
+  EXPECT_EQ(samples.percentile(0), 1);
+  EXPECT_EQ(samples.count(), 100U);
+}
+
+TEST(Report, WritesBytesAsMebibytes) {
+  EXPECT_EQ(mebibytes(0.5 * 1024 * 1024), "0.5 MiB");
+  EXPECT_EQ(mebibytes(1375.0 * 1024 * 1024), "1375 MiB");
+}
+
 TEST(Report, WritesNumbersShortly) {
   EXPECT_EQ(short_number(0), "0");
   EXPECT_EQ(short_number(0.123), "0.12");

@@ -41,6 +41,8 @@ class PgServer {
   std::string make_database();
   std::string socket_path() const { return (dir_.path() / ".s.PGSQL.5432").string(); }
   const TempDir& dir() const { return dir_; }
+  // A program of the same installation, for example "pgbench".
+  std::string program(const std::string& name) const { return bin_ + "/" + name; }
   // What the server has logged so far.
   std::string log() const;
 
