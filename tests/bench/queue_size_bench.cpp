@@ -29,14 +29,18 @@ struct Options {
 struct Wave {
   double submitted_per_s = 0;
   double drained_per_s = 0;
+  double server_us_per_task = 0;  // CPU time of the drain
   HotTableSize size;
 };
 
-Wave run_wave(const std::string& conninfo, pgqueue::Queue& queue, const QueueLoad& load) {
+Wave run_wave(const BenchServer& server, const std::string& conninfo, pgqueue::Queue& queue,
+              const QueueLoad& load) {
   const auto tasks = static_cast<double>(load.tasks);
   Wave wave;
   wave.submitted_per_s = tasks / submit_tasks(queue, load.tasks);
+  const double cpu_before = server.cpu_seconds();
   const DrainResult drained = drain_queue(queue, load);
+  wave.server_us_per_task = (server.cpu_seconds() - cpu_before) * 1e6 / tasks;
   if (drained.completed != load.tasks) throw std::runtime_error("a task was lost");
   wave.drained_per_s = tasks / drained.seconds;
   wave.size = hot_table_size(conninfo);
@@ -52,13 +56,15 @@ Samples samples_of(const std::vector<Wave>& waves, std::size_t first, std::size_
 }
 
 std::string table_of(const std::vector<Wave>& waves) {
-  Table table({"wave", "submit/s", "drain/s", "table", "indexes", "toast", "dead rows", "vacuums"});
+  Table table({"wave", "submit/s", "drain/s", "server us/task", "table", "indexes", "toast",
+               "dead rows", "vacuums"});
   for (std::size_t i = 0; i < waves.size(); ++i) {
     const Wave& wave = waves[i];
     table.add({std::to_string(i + 1), short_number(wave.submitted_per_s),
-               short_number(wave.drained_per_s), mebibytes(wave.size.heap_bytes),
-               mebibytes(wave.size.index_bytes), mebibytes(wave.size.toast_bytes),
-               short_number(wave.size.dead_rows), short_number(wave.size.vacuums)});
+               short_number(wave.drained_per_s), short_number(wave.server_us_per_task),
+               mebibytes(wave.size.heap_bytes), mebibytes(wave.size.index_bytes),
+               mebibytes(wave.size.toast_bytes), short_number(wave.size.dead_rows),
+               short_number(wave.size.vacuums)});
   }
   return table.text();
 }
@@ -76,7 +82,7 @@ void run(const Options& options) {
     pgqueue::Pool pool({.conninfo = conninfo, .connections_max = options.wave.completers + 1});
     pgqueue::Queue queue(pool, {});
     for (std::size_t i = 0; i < count; ++i) {
-      waves.push_back(run_wave(conninfo, queue, options.wave));
+      waves.push_back(run_wave(server, conninfo, queue, options.wave));
       std::cerr << "wave " << i + 1 << " of " << count << ": "
                 << short_number(waves.back().drained_per_s) << " tasks/s, "
                 << mebibytes(waves.back().size.bytes()) << "\n";
