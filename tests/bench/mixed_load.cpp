@@ -53,6 +53,18 @@ void MixedLoad::start() {
   }
 }
 
+void MixedLoad::run_for(std::chrono::duration<double> time) {
+  pause(time);
+  check();
+}
+
+void MixedLoad::pause(std::chrono::duration<double> time) const {
+  const auto until = std::chrono::steady_clock::now() +
+                     std::chrono::duration_cast<std::chrono::steady_clock::duration>(time);
+  safety::MutexLock lock(mutex_);
+  changed_.wait_until(lock, until, [this] { return is_stopping_.load(); });
+}
+
 void MixedLoad::check() const {
   safety::MutexLock lock(mutex_);
   if (failure_) std::rethrow_exception(failure_);
@@ -99,7 +111,7 @@ void MixedLoad::submit_all() {
   std::uint64_t number = 0;
   while (is_submitting_ && !is_stopping_) {
     if (submitted_ - completed_ + kTasksPerSubmit > options_.backlog_max) {
-      std::this_thread::sleep_for(kPause);
+      pause(kPause);
       continue;
     }
     std::vector<pgqueue::NewTask> tasks;
@@ -126,7 +138,7 @@ void MixedLoad::claim_all() {
     }
     Batch batch = queue_.claim(cursor, options_.batch, holder, soon());
     if (batch.empty()) {
-      std::this_thread::sleep_for(kPause);
+      pause(kPause);
       continue;
     }
     put(std::move(batch));

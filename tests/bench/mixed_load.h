@@ -9,6 +9,7 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <cstdint>
 #include <deque>
@@ -37,6 +38,8 @@ class MixedLoad {
   MixedLoad& operator=(const MixedLoad&) = delete;
 
   void start();
+  // Lets it run for so long. Throws what a thread threw.
+  void run_for(std::chrono::duration<double> time);
   void check() const;
   // Submits no more and waits until all is completed.
   void finish();
@@ -56,6 +59,8 @@ class MixedLoad {
   Batch take();
   std::size_t complete(const Batch& batch);
   void stop_threads();
+  // Ends sooner when the load stops.
+  void pause(std::chrono::duration<double> time) const;
 
   const MixedLoadOptions options_;
   pgqueue::Queue queue_;
@@ -65,7 +70,7 @@ class MixedLoad {
   std::atomic<std::uint64_t> completed_ = 0;
   std::atomic<std::uint64_t> retried_ = 0;
   mutable safety::Mutex mutex_;
-  std::condition_variable_any changed_;
+  mutable std::condition_variable_any changed_;
   std::deque<Batch> batches_ GUARDED_BY(mutex_);
   std::exception_ptr failure_ GUARDED_BY(mutex_);
   std::vector<std::jthread> threads_;

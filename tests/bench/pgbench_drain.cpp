@@ -93,19 +93,20 @@ std::string with_arguments(std::string_view statement, const std::vector<std::st
 
 std::string pgbench_script(std::size_t batch) {
   const std::string count = std::to_string(batch);
-  const std::string claim = with_arguments(
-      pgqueue::sql::kClaim, {count, "1", ":client_id", ":cursor", "5", "(SELECT token FROM own)",
-                             "(SELECT token FROM own)", "30000", "2097152"});
+  const std::string claim =
+      with_arguments(pgqueue::sql::claim(pgqueue::sql::Audit::kOff),
+                     {"(SELECT token FROM own)", "(SELECT token FROM own)", "30000", "2097152", "5",
+                      count, "1", ":client_id", ":cursor"});
   const std::string none = "NULL::text[]";
   std::vector<std::string> given = {":ids::uuid[]", ":generations::bigint[]",
                                     "array_fill(:token::uuid, ARRAY[" + count + "])", none,
                                     "array_fill('allow'::text, ARRAY[" + count + "])"};
   given.insert(given.end(),
                {none, none, none, none, none, "NULL::bytea[]", none, none, none, none, "'hold'"});
-  const std::string complete =
-      with_arguments(pgqueue::sql::complete(pgqueue::sql::CompletionLog::kOff,
-                                            pgqueue::sql::PayloadRetention::kErase),
-                     given);
+  const std::string complete = with_arguments(
+      pgqueue::sql::complete(pgqueue::sql::CompletionLog::kOff,
+                             pgqueue::sql::PayloadRetention::kErase, pgqueue::sql::Audit::kOff),
+      given);
   return "WITH own AS MATERIALIZED (SELECT gen_random_uuid() AS token, "
          "set_config('synchronous_commit', 'off', true)),\n"
          "claimed AS (" +

@@ -130,8 +130,9 @@ Samples run_round(BenchServer& server, const RedisServer& redis, int tasks) {
     Consumer consumer(queue, redis);
     std::mt19937 random(1);
     std::uniform_int_distribution<int> pause_ms(5, 15);
+    safety::WakeSignal never;
     for (int i = 0; i < tasks; ++i) {
-      std::this_thread::sleep_for(std::chrono::milliseconds(pause_ms(random)));
+      never.wait({}, safety::Deadline::after(std::chrono::milliseconds(pause_ms(random))));
       pgqueue::NewTask task;
       task.kind = "text";
       task.payload = bench_payload(static_cast<std::size_t>(i));

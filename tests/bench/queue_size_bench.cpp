@@ -64,7 +64,7 @@ std::string table_of(const std::vector<Wave>& waves) {
                short_number(wave.drained_per_s), short_number(wave.server_us_per_task),
                mebibytes(wave.size.heap_bytes), mebibytes(wave.size.index_bytes),
                mebibytes(wave.size.toast_bytes), short_number(wave.size.dead_rows),
-               short_number(wave.size.vacuums)});
+               std::to_string(static_cast<long>(wave.size.vacuums))});
   }
   return table.text();
 }

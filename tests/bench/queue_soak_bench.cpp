@@ -4,7 +4,6 @@
 #include <chrono>
 #include <iostream>
 #include <stdexcept>
-#include <thread>
 
 #include "tests/bench/bench_main.h"
 #include "tests/bench/bench_server.h"
@@ -49,8 +48,7 @@ std::vector<Slice> watch(const std::string& conninfo, MixedLoad& load, double mi
     const auto started = std::chrono::steady_clock::now();
     const std::uint64_t submitted = load.submitted();
     const std::uint64_t completed = load.completed();
-    std::this_thread::sleep_for(length);
-    load.check();
+    load.run_for(length);
     const std::chrono::duration<double> took = std::chrono::steady_clock::now() - started;
     const double rate = static_cast<double>(load.completed() - completed) / took.count();
     const HotTableSize size = hot_table_size(conninfo);
@@ -61,7 +59,7 @@ std::vector<Slice> watch(const std::string& conninfo, MixedLoad& load, double mi
               << "/s, completed " << short_number(rate) << "/s, table "
               << mebibytes(size.heap_bytes) << ", indexes " << mebibytes(size.index_bytes)
               << ", dead rows " << short_number(size.dead_rows) << ", vacuums "
-              << short_number(size.vacuums) << "\n"
+              << static_cast<long>(size.vacuums) << "\n"
               << std::flush;
     slices.push_back({rate, size.bytes()});
   }
