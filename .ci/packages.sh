@@ -86,13 +86,14 @@ update_lists() {
   lists_are_fresh=1
 }
 
-# Node only fetches the demo's real mails and the queues that ours is compared with, so it may be
-# absent; a failed try is remembered, and not made again by every call.
+# Node only fetches the demo's real mails and the queues that ours is compared with, and one test
+# submits from it, so it may be absent; a failed try is remembered, and not made again by every
+# call.
 setup_optional() {
   local tried=$root/.cache/optional-packages-tried
   if command -v node >/dev/null && command -v npm >/dev/null || [ -e "$tried" ]; then return; fi
   update_lists
-  say "installing nodejs npm (for the demo's mails and the queue benchmark's peers; optional)"
+  say "installing nodejs npm (for the demo's mails, one test and the queue's peers; optional)"
   if ! apt_install nodejs npm ca-certificates; then
     mkdir -p .cache
     touch "$tried"

@@ -83,8 +83,9 @@ class RunScript(unittest.TestCase):
 
     def test_skipped_tests_are_not_counted_as_passed(self):
         log = CTEST_LOG + "The following tests did not run:\n\t  7 - tidy_formatting (Skipped)\n"
-        self.assertEqual(self.summary("true", log).stdout.splitlines()[-1],
-                         "10 passed, 1 failed, 1 skipped")
+        lines = self.summary("true", log).stdout.splitlines()
+        self.assertEqual(lines[-1], "10 passed, 1 failed, 1 skipped")
+        self.assertIn("Skipped, and the test itself says why: tidy_formatting", lines)
 
     def test_red_stage_ends_with_1(self):
         result = self.summary("false")
