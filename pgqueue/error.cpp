@@ -27,6 +27,8 @@ bool Error::is_about_values() const {
 
 bool Error::is_rollback() const { return sqlstate_ == "40001" || sqlstate_ == "40P01"; }
 
+bool Error::is_lock_timeout() const { return sqlstate_ == "55P03"; }
+
 bool Error::is_read_only() const { return sqlstate_ == kReadOnlyState; }
 
 bool Error::is_retryable() const {
@@ -34,7 +36,7 @@ bool Error::is_retryable() const {
   // 58 system; 25006 a read-only server (failover), 55P03 lock timeout.
   static constexpr std::array<std::string_view, 5> kClasses = {"08", "40", "53", "57", "58"};
   if (traits_.connection_is_broken || traits_.is_deadline) return true;
-  if (is_read_only() || sqlstate_ == "55P03") return true;
+  if (is_read_only() || is_lock_timeout()) return true;
   return std::any_of(kClasses.begin(), kClasses.end(),
                      [this](std::string_view c) { return sqlstate_.starts_with(c); });
 }

@@ -42,6 +42,8 @@ class Error : public std::runtime_error {
   // The server rolled the transaction back for another's sake (deadlock, serialization): nothing of
   // it was done, the same again is right. See retry_rollbacks() in transaction.h.
   bool is_rollback() const;
+  // A lock was not to be had within the transaction's lock_timeout.
+  bool is_lock_timeout() const;
   // The server takes no writes: a standby, or one that is being made the primary.
   bool is_read_only() const;
   // Speaks of the values that were sent (data, constraint, limit), not of the server or the schema.

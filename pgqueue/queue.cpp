@@ -13,6 +13,9 @@ namespace han::pgqueue {
 namespace {
 
 constexpr std::size_t kFailureBytesMax = 200;
+// A batch of so many is worth two ways (see complete_rows()), and so long a wait.
+constexpr std::size_t kAwaitedBatchMin = 16;
+constexpr LockTimeout kRowLockTimeout{50};
 // As of a submit; decide_by is never further away.
 constexpr std::chrono::milliseconds kDelayMax = std::chrono::hours(30 * 24);
 constexpr std::chrono::milliseconds kLeaseMax = std::chrono::hours(24);
@@ -160,7 +163,10 @@ Queue::Queue(Pool& pool, QueueOptions options)
            sql::claim_lanes(options_.audit),
            sql::claim_suspect(options_.audit),
            sql::give_back(options_.audit),
-           sql::complete(options_.completion_log, options_.payload_retention, options_.audit),
+           sql::complete(options_.completion_log, options_.payload_retention, options_.audit,
+                         sql::LockedRows::kSkip),
+           sql::complete(options_.completion_log, options_.payload_retention, options_.audit,
+                         sql::LockedRows::kAwait),
            sql::rescue(options_.audit),
            sql::rescue_lanes(options_.audit),
            sql::expire(options_.payload_retention, options_.audit),
@@ -239,8 +245,11 @@ std::vector<HeartbeatOutcome> Queue::heartbeat(std::span<const Lease> leases, De
 
 std::vector<std::size_t> Queue::complete_once(std::span<const Completion> completions,
                                               std::size_t offset, const CompletionHook& hook,
-                                              Deadline deadline) {
-  Statement statement{"complete", sql_.complete, completion_params(completions)};
+                                              Deadline deadline, sql::LockedRows locked) {
+  const bool awaits = locked == sql::LockedRows::kAwait;
+  const LockTimeout lock_timeout = awaits ? kRowLockTimeout : LockTimeout{};
+  Statement statement{"complete", awaits ? sql_.complete_all : sql_.complete,
+                      completion_params(completions)};
   statement.params.push_back(Param::text(options_.disposition));
   const auto accepted_of = [&](const Rows& rows) {
     const std::vector<bool> is_accepted = named_by(rows, leases_of(completions));
@@ -251,9 +260,12 @@ std::vector<std::size_t> Queue::complete_once(std::span<const Completion> comple
     return accepted;
   };
   // Without a hook nothing has to be known before the commit: all travels in one flight.
-  if (!hook) return accepted_of(run(std::move(statement), deadline, Durability::kDurable));
   const Pool::Lease connection = pool_.acquire(deadline);
-  Transaction transaction(*connection);
+  if (!hook) {
+    return accepted_of(Transaction::run(*connection, std::move(statement), deadline,
+                                        Durability::kDurable, lock_timeout));
+  }
+  Transaction transaction(*connection, Durability::kDurable, lock_timeout);
   std::vector<std::size_t> accepted =
       accepted_of(transaction.execute(std::move(statement), deadline));
   if (!accepted.empty()) hook(transaction, accepted);
@@ -261,12 +273,27 @@ std::vector<std::size_t> Queue::complete_once(std::span<const Completion> comple
   return accepted;
 }
 
+// Rows are hardly ever locked, so a batch goes in one pass that would wait for them. When a lock is
+// not to be had soon, the batch goes anew, past the rows that are locked.
+std::vector<std::size_t> Queue::complete_rows(std::span<const Completion> completions,
+                                              std::size_t offset, const CompletionHook& hook,
+                                              Deadline deadline) {
+  if (completions.size() >= kAwaitedBatchMin) {
+    try {
+      return complete_once(completions, offset, hook, deadline, sql::LockedRows::kAwait);
+    } catch (const Error& error) {
+      if (!error.is_lock_timeout()) throw;
+    }
+  }
+  return complete_once(completions, offset, hook, deadline, sql::LockedRows::kSkip);
+}
+
 void Queue::complete_part(std::span<const Completion> completions, std::size_t offset,
                           const CompletionHook& hook, Deadline deadline,
                           std::vector<CompletionOutcome>& outcomes) {
   if (completions.empty()) return;
   try {
-    for (const std::size_t index : complete_once(completions, offset, hook, deadline)) {
+    for (const std::size_t index : complete_rows(completions, offset, hook, deadline)) {
       outcomes[index] = CompletionOutcome::kCompleted;
     }
   } catch (const Error& error) {

@@ -176,15 +176,18 @@ class Queue {
   void complete_part(std::span<const Completion> completions, std::size_t offset,
                      const CompletionHook& hook, Deadline deadline,
                      std::vector<CompletionOutcome>& outcomes);
-  std::vector<std::size_t> complete_once(std::span<const Completion> completions,
+  std::vector<std::size_t> complete_rows(std::span<const Completion> completions,
                                          std::size_t offset, const CompletionHook& hook,
                                          Deadline deadline);
+  std::vector<std::size_t> complete_once(std::span<const Completion> completions,
+                                         std::size_t offset, const CompletionHook& hook,
+                                         Deadline deadline, sql::LockedRows locked);
 
   Pool& pool_;
   const QueueOptions options_;
   const struct Statements {
-    std::string claim, claim_lanes, claim_suspect, give_back, complete, rescue, rescue_lanes,
-        expire, dead_letter;
+    std::string claim, claim_lanes, claim_suspect, give_back, complete, complete_all, rescue,
+        rescue_lanes, expire, dead_letter;
   } sql_;
 };
 

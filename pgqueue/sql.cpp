@@ -21,7 +21,8 @@ SELECT set_config('statement_timeout', $1, true), set_config('synchronous_commit
        set_config('idle_in_transaction_session_timeout', '60s', true),
        set_config('enable_seqscan', 'off', true), set_config('enable_bitmapscan', 'off', true),
        set_config('enable_mergejoin', 'off', true), set_config('enable_nestloop', 'off', true),
-       set_config('jit', 'off', true)
+       set_config('jit', 'off', true), set_config('lock_timeout',
+         CASE WHEN $3 = '' THEN current_setting('lock_timeout') ELSE $3 END, true)
 )sql";
 
 // Locks and indexes: see submit_tasks() in migrations/0002_submit.sql.
@@ -199,28 +200,56 @@ given_back AS (
   return statement += "SELECT id FROM given_back";
 }
 
-// Finishes leased tasks: the guard, the delete and the result are one statement, so I2 and I3 are
-// checked under the row locks. A row that another transaction has locked is skipped, not waited
-// for. What comes after decide_by is no verdict: the task ends expired, with the disposition $16.
-// Locks: the rows, in id order, SKIP LOCKED. Index: primary key. Returns the ids accepted.
-std::string complete(CompletionLog log, PayloadRetention retention, Audit audit) {
-  std::string statement = R"sql(
-WITH given AS (
-  SELECT * FROM unnest($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)
-    AS u(id, generation, token, state, decision, disposition, reason, rules, monitor_rules, layer,
-         subject_hash, pepper_id, rules_version, config_version, detector_bundle)),
+namespace {
+
+// What a completion reads of the rows that it deletes. Only what is used: each column of a batch is
+// copied once more.
+std::string deleted_columns(CompletionLog log, PayloadRetention retention) {
+  std::string columns = "t.decide_by <= clock_timestamp() AS is_overdue, " TASK_COLUMNS;
+  if (log == CompletionLog::kOn) columns += ", t.generation AS row_generation, t.holder";
+  if (retention == PayloadRetention::kKeep) columns += ", t.payload";
+  return columns;
+}
+
+// Locks, then deletes by physical address: a row that came anew between the two is in neither.
+std::string gone_of_free_rows(const std::string& columns) {
+  return R"sql(
 held AS MATERIALIZED (
   SELECT g.*, locked.tid FROM (SELECT * FROM given ORDER BY id) g CROSS JOIN LATERAL (
     SELECT t.ctid AS tid FROM message_safety.safety_tasks t
     WHERE t.id = g.id AND )sql" FENCE("t", "g") R"sql( FOR UPDATE SKIP LOCKED) locked),
 deleted AS (
   DELETE FROM message_safety.safety_tasks t WHERE t.ctid = ANY (ARRAY(SELECT tid FROM held))
-  RETURNING t.id, t.decide_by <= clock_timestamp() AS is_overdue, )sql" TASK_COLUMNS;
-  // Only what is used: each column of a batch is copied once more.
-  if (log == CompletionLog::kOn) statement += ", t.generation AS row_generation, t.holder";
-  if (retention == PayloadRetention::kKeep) statement += ", t.payload";
-  statement += R"sql(), gone AS (SELECT * FROM deleted JOIN held USING (id))
-)sql";
+  RETURNING t.id, )sql" +
+         columns + "), gone AS (SELECT * FROM deleted JOIN held USING (id))\n";
+}
+
+// In one pass, which costs the server a fifth less; the ids are named twice so that the index is
+// read by them and not as a whole.
+std::string gone_of_all_rows(const std::string& columns) {
+  return R"sql(
+gone AS (
+  DELETE FROM message_safety.safety_tasks t USING given g
+  WHERE t.id = ANY ($1) AND t.id = g.id AND )sql" FENCE("t", "g") " RETURNING g.*, " +
+         columns + ")\n";
+}
+
+}  // namespace
+
+// Finishes leased tasks: the guard, the delete and the result are one statement, so I2 and I3 are
+// checked under the row locks. What comes after decide_by is no verdict: the task ends expired, with
+// the disposition $16. Locks: the rows, in id order; one that another transaction has locked is
+// skipped, or waited for as long as the flight's lock_timeout. Index: primary key. Returns the ids
+// accepted.
+std::string complete(CompletionLog log, PayloadRetention retention, Audit audit,
+                     LockedRows locked) {
+  std::string statement = R"sql(
+WITH given AS (
+  SELECT * FROM unnest($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)
+    AS u(id, generation, token, state, decision, disposition, reason, rules, monitor_rules, layer,
+         subject_hash, pepper_id, rules_version, config_version, detector_bundle)),)sql";
+  const std::string columns = deleted_columns(log, retention);
+  statement += locked == LockedRows::kSkip ? gone_of_free_rows(columns) : gone_of_all_rows(columns);
   if (audit == Audit::kOn) {
     statement += R"sql(, noted AS (
   INSERT INTO message_safety.audit (at, event, task_id, generation, token, detail)

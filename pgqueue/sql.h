@@ -58,13 +58,15 @@ extern const std::string_view kApplyRoles;
 enum class CompletionLog { kOff, kOn };
 enum class PayloadRetention { kErase, kKeep };
 enum class Audit { kOff, kOn };
+// What a completion does about rows that another transaction has locked.
+enum class LockedRows { kSkip, kAwait };
 
 // Statements with the parts that the options ask for.
 std::string claim(Audit audit);
 std::string claim_lanes(Audit audit);
 std::string claim_suspect(Audit audit);
 std::string give_back(Audit audit);
-std::string complete(CompletionLog log, PayloadRetention retention, Audit audit);
+std::string complete(CompletionLog log, PayloadRetention retention, Audit audit, LockedRows locked);
 std::string rescue(Audit audit);
 std::string rescue_lanes(Audit audit);
 std::string expire(PayloadRetention retention, Audit audit);

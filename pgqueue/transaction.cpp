@@ -15,19 +15,20 @@ constexpr std::chrono::seconds kRollbackTimeout{1};
 
 // Local to the transaction: nothing of it is left in the session. The server's own time limit is
 // the caller's deadline, so that a statement whose client has gone does not run on.
-Statement settings(Deadline deadline, Durability durability) {
+Statement settings(Deadline deadline, Durability durability, LockTimeout lock_timeout) {
   const auto ms = std::chrono::ceil<std::chrono::milliseconds>(deadline.left()).count();
   const auto bounded = std::clamp<long long>(ms, 1, 24LL * 3600 * 1000);
   return {"settings",
           sql::kSettings,
           {Param::text(std::to_string(bounded)),
-           Param::text(durability == Durability::kDurable ? "on" : "off")}};
+           Param::text(durability == Durability::kDurable ? "on" : "off"),
+           Param::text(lock_timeout.count() == 0 ? "" : std::to_string(lock_timeout.count()))}};
 }
 
 }  // namespace
 
-Transaction::Transaction(Connection& connection, Durability durability)
-    : connection_(connection), durability_(durability) {}
+Transaction::Transaction(Connection& connection, Durability durability, LockTimeout lock_timeout)
+    : connection_(connection), durability_(durability), lock_timeout_(lock_timeout) {}
 
 Transaction::~Transaction() {
   if (!has_begun_ || is_over_) return;
@@ -44,7 +45,7 @@ std::vector<Rows> Transaction::fly(Deadline deadline, Connection::Commits commit
   std::vector<Statement> flight;
   if (!has_begun_) {
     flight.push_back({"begin", sql::kBegin, {}});
-    flight.push_back(settings(deadline, durability_));
+    flight.push_back(settings(deadline, durability_, lock_timeout_));
     has_begun_ = true;
   }
   std::move(pending_.begin(), pending_.end(), std::back_inserter(flight));
@@ -75,10 +76,10 @@ void Transaction::commit(Deadline deadline) {
 }
 
 Rows Transaction::run(Connection& connection, Statement statement, Deadline deadline,
-                      Durability durability) {
+                      Durability durability, LockTimeout lock_timeout) {
   Statement flight[] = {{}, std::move(statement)};
   return retry_rollbacks(deadline, [&] {
-    flight[0] = settings(deadline, durability);
+    flight[0] = settings(deadline, durability, lock_timeout);
     return std::move(connection.run(flight, deadline, Connection::Commits::kYes).back());
   });
 }

@@ -22,9 +22,13 @@ namespace han::pgqueue {
 // Whether a commit waits for its flush to disk (PostgreSQL's synchronous_commit on or off).
 enum class Durability { kDurable, kAsynchronous };
 
+// How long a statement waits for each lock; the server's own setting when zero.
+using LockTimeout = std::chrono::milliseconds;
+
 class Transaction {
  public:
-  explicit Transaction(Connection& connection, Durability durability = Durability::kDurable);
+  explicit Transaction(Connection& connection, Durability durability = Durability::kDurable,
+                       LockTimeout lock_timeout = {});
   Transaction(const Transaction&) = delete;
   Transaction& operator=(const Transaction&) = delete;
   ~Transaction();
@@ -36,13 +40,14 @@ class Transaction {
   // One statement in a transaction of its own, in one flight; again where the server rolled it back
   // for another's sake.
   static Rows run(Connection& connection, Statement statement, Deadline deadline,
-                  Durability durability = Durability::kDurable);
+                  Durability durability = Durability::kDurable, LockTimeout lock_timeout = {});
 
  private:
   std::vector<Rows> fly(Deadline deadline, Connection::Commits commits);
 
   Connection& connection_;
   const Durability durability_;
+  const LockTimeout lock_timeout_;
   std::vector<Statement> pending_;
   bool has_begun_ = false;
   bool is_over_ = false;

@@ -103,10 +103,11 @@ std::string pgbench_script(std::size_t batch) {
                                     "array_fill('allow'::text, ARRAY[" + count + "])"};
   given.insert(given.end(),
                {none, none, none, none, none, "NULL::bytea[]", none, none, none, none, "'hold'"});
-  const std::string complete = with_arguments(
-      pgqueue::sql::complete(pgqueue::sql::CompletionLog::kOff,
-                             pgqueue::sql::PayloadRetention::kErase, pgqueue::sql::Audit::kOff),
-      given);
+  const std::string complete =
+      with_arguments(pgqueue::sql::complete(
+                         pgqueue::sql::CompletionLog::kOff, pgqueue::sql::PayloadRetention::kErase,
+                         pgqueue::sql::Audit::kOff, pgqueue::sql::LockedRows::kAwait),
+                     given);
   return "WITH own AS MATERIALIZED (SELECT gen_random_uuid() AS token, "
          "set_config('synchronous_commit', 'off', true)),\n"
          "claimed AS (" +

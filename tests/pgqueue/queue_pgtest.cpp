@@ -390,24 +390,55 @@ TEST_F(QueueTest, ALostCommitAcknowledgementIsAlreadyDone) {
   EXPECT_EQ(value("SELECT count(*) FROM message_safety.results"), "1");
 }
 
+// Small batches go past locked rows at once, large ones after a moment, with a hook or without.
 TEST_F(QueueTest, ACallersOpenTransactionDoesNotStallABatch) {
-  submit(3);
-  const auto tasks = claim(3);
-  pgqueue::Connection other(conninfo_, soon());
-  Transaction transaction(other);
-  const std::string sql = "SELECT 1 FROM message_safety.safety_tasks WHERE id = '" +
-                          tasks[1].lease.task_id.to_string() + "' FOR UPDATE";
-  transaction.execute({"lock", sql, {}}, soon());
+  for (const std::size_t count : {3U, 40U}) {
+    for (const bool has_hook : {false, true}) {
+      submit(count);
+      const auto tasks = claim(count);
+      pgqueue::Connection other(conninfo_, soon());
+      Transaction transaction(other);
+      const std::string sql = "SELECT 1 FROM message_safety.safety_tasks WHERE id = '" +
+                              tasks[1].lease.task_id.to_string() + "' FOR UPDATE";
+      transaction.execute({"lock", sql, {}}, soon());
+      std::vector<Completion> completions;
+      for (const ClaimedTask& task : tasks) completions.push_back(completion_of(task.lease));
+      const std::vector<Lease> leases = {tasks[1].lease};
+      EXPECT_EQ(queue_->heartbeat(leases, soon())[0], HeartbeatOutcome::kBusy);
+      std::size_t accepted = 0;
+      const auto hook = [&](Transaction&, std::span<const std::size_t> those) {
+        accepted = those.size();
+      };
+      const auto outcomes = has_hook ? queue_->complete(completions, hook, soon())
+                                     : queue_->complete(completions, nullptr, soon());
+      for (std::size_t i = 0; i < count; ++i) {
+        EXPECT_EQ(outcomes[i], i == 1 ? CompletionOutcome::kBusy : CompletionOutcome::kCompleted);
+      }
+      if (has_hook) EXPECT_EQ(accepted, count - 1);
+      transaction.commit(soon());
+      EXPECT_EQ(complete(tasks[1].lease), CompletionOutcome::kCompleted);
+    }
+  }
+}
+
+// A batch in one pass is fenced row by row, and none of it happens twice.
+TEST_F(QueueTest, ALargeBatchIsFencedRowByRow) {
+  submit(40);
+  const auto tasks = claim(40);
   std::vector<Completion> completions;
   for (const ClaimedTask& task : tasks) completions.push_back(completion_of(task.lease));
-  const std::vector<Lease> leases = {tasks[1].lease};
-  EXPECT_EQ(queue_->heartbeat(leases, soon())[0], HeartbeatOutcome::kBusy);
-  const auto outcomes = queue_->complete(completions, nullptr, soon());
-  EXPECT_EQ(outcomes[0], CompletionOutcome::kCompleted);
-  EXPECT_EQ(outcomes[1], CompletionOutcome::kBusy);
-  EXPECT_EQ(outcomes[2], CompletionOutcome::kCompleted);
-  transaction.commit(soon());
-  EXPECT_EQ(complete(tasks[1].lease), CompletionOutcome::kCompleted);
+  completions[3].lease.token = Uuid::random();
+  completions[5].lease.generation += 1;
+  const auto first = queue_->complete(completions, nullptr, soon());
+  const auto second = queue_->complete(completions, nullptr, soon());
+  for (std::size_t i = 0; i < 40; ++i) {
+    const bool is_stale = i == 3 || i == 5;
+    EXPECT_EQ(first[i], is_stale ? CompletionOutcome::kLeaseLost : CompletionOutcome::kCompleted);
+    EXPECT_EQ(second[i],
+              is_stale ? CompletionOutcome::kLeaseLost : CompletionOutcome::kAlreadyDone);
+  }
+  EXPECT_EQ(value("SELECT count(*) FROM message_safety.results"), "38");
+  EXPECT_EQ(value("SELECT count(*) FROM message_safety.safety_tasks"), "2");
 }
 
 TEST_F(QueueTest, ManyClaimersNeverShareATask) {

@@ -58,11 +58,20 @@ class SqlPlan : public PlanFixture {
       expect_index(plan(sql::claim_suspect(audit), claim_params()), "safety_tasks_suspects");
       // Looked up row by row, then joined by hash: never a loop over two batches.
       const std::string complete =
-          plan(sql::complete(sql::CompletionLog::kOn, sql::PayloadRetention::kKeep, audit),
+          plan(sql::complete(sql::CompletionLog::kOn, sql::PayloadRetention::kKeep, audit,
+                             sql::LockedRows::kSkip),
                complete_params());
       expect_index(complete, "safety_tasks_pkey");
       EXPECT_NE(complete.find("Tid Scan"), std::string::npos) << complete;
       EXPECT_NE(complete.find("Hash Join"), std::string::npos) << complete;
+      // The index is read by the batch's ids, never as a whole.
+      const std::string at_once =
+          plan(sql::complete(sql::CompletionLog::kOn, sql::PayloadRetention::kKeep, audit,
+                             sql::LockedRows::kAwait),
+               complete_params());
+      expect_index(at_once, "safety_tasks_pkey");
+      EXPECT_NE(at_once.find("Index Cond: (id = ANY ("), std::string::npos) << at_once;
+      EXPECT_NE(at_once.find("Hash Join"), std::string::npos) << at_once;
     }
     expect_index(plan(sql::kLanes, {Param::int2(-1), Param::int2(-1), Param::int8(100)}),
                  "safety_tasks_claim");
