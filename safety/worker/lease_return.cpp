@@ -2,11 +2,17 @@
 
 #include <algorithm>
 #include <span>
+#include <thread>
 
 #include "pgqueue/error.h"
 #include "safety/telemetry/log.h"
 
 namespace han::safety {
+namespace {
+
+constexpr std::chrono::milliseconds kLockedPause{50};
+
+}  // namespace
 
 void LeaseReturn::give_back(const std::vector<pgqueue::Lease>& leases) {
   if (leases.empty()) return;
@@ -27,7 +33,17 @@ void LeaseReturn::give_back(const std::vector<pgqueue::Lease>& leases) {
   } catch (const pgqueue::Error& error) {
     log(LogLevel::kWarning, "release failed", {{"detail", std::string_view(error.what())}});
   }
-  log(LogLevel::kInfo, "released", {{"tasks", released}, {"locked", busy}});
+  if (released > 0) log(LogLevel::kInfo, "released", {{"tasks", released}, {"locked", busy}});
+}
+
+void LeaseReturn::give_back_standing(Deadline deadline) {
+  while (true) {
+    const auto leases = leases_.standing();
+    give_back(leases);
+    if (leases.empty() || deadline.has_passed()) return;
+    if (leases_.standing().empty()) return;
+    std::this_thread::sleep_until(deadline.earlier(Deadline::after(kLockedPause)).at());
+  }
 }
 
 }  // namespace han::safety

@@ -21,6 +21,8 @@ class LeaseReturn {
 
   // A lease whose row is locked just now stays in the table, for another try.
   void give_back(const std::vector<pgqueue::Lease>& leases);
+  // All that stand; locked ones again and again until the deadline.
+  void give_back_standing(Deadline deadline);
 
  private:
   pgqueue::Queue& queue_;

@@ -249,7 +249,8 @@ void Worker::stop() {
   parts.completions.stop();
   parts.committer.stop(grace);
   parts.heartbeat.stop();
-  parts.lease_return.give_back(parts.leases.standing());
+  // A commit that was given up may hold its rows until the server's statement timeout.
+  parts.lease_return.give_back_standing(Deadline::after(parts.settings.database_timeout));
   if (parts.hot) {
     parts.hot->subscriber.stop();
     parts.hot->pool.stop();

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 #include <signal.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -102,10 +103,19 @@ TEST_F(WorkerProcess, R24_GivesPrefetchedTasksBackBeforeItEnds) {
            "true";
   }));
   EXPECT_EQ(worker->stop(), 0);
-  // What waited has its attempt back; what was being committed is the lock's, until its lease ends.
-  EXPECT_GE(std::stol(value("SELECT count(*) FROM message_safety.safety_tasks "
-                            "WHERE state = 'queued' AND attempt = 0")),
-            1000);
+  // All of it, what could not be committed too, while the lock still stands.
+  EXPECT_EQ(value("SELECT count(*) FROM message_safety.safety_tasks "
+                  "WHERE state = 'queued' AND attempt = 0 AND NOT parked"),
+            "1500");
+  pgqueue::Pool pool({.conninfo = database_});
+  pgqueue::Queue peer(pool, {});
+  pgqueue::IndexCursor start;
+  const auto claimed = peer.claim(start, 2000, pgqueue::Uuid::random(), soon());
+  EXPECT_EQ(claimed.size(), 1500U);
+  // Claimed, given back, and claimed again.
+  EXPECT_EQ(std::count_if(claimed.begin(), claimed.end(),
+                          [](const auto& task) { return task.lease.generation >= 3; }) >= 1000,
+            true);
 }
 
 TEST_F(WorkerProcess, ASecondSignalEndsItAtOnce) {

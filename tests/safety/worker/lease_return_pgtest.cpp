@@ -1,3 +1,5 @@
+#include <thread>
+
 #include "safety/worker/lease_return.h"
 #include "tests/pgqueue/queue_fixture.h"
 
@@ -39,8 +41,9 @@ TEST_F(LeaseReturnTest, ALockedRowStaysForAnotherTry) {
   lock.execute({"lock", sql, {}}, soon());
   lease_return.give_back(held);
   EXPECT_EQ(leases_.size(), 1U);
+  std::jthread waiting([&] { lease_return.give_back_standing(soon()); });
   lock.commit(soon());
-  lease_return.give_back(leases_.standing());
+  waiting.join();
   EXPECT_EQ(leases_.size(), 0U);
   EXPECT_EQ(claim(9).size(), 2U);
 }
