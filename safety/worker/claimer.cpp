@@ -159,6 +159,7 @@ void Claimer::serve_suspects(const std::stop_token& stop) {
   next_suspects_at_ = system_clock().now() + options_.poll;
   has_suspects_ = queue_.suspects_waiting(Deadline::after(options_.timeout)) > 0;
   if (!has_suspects_) return;
+  metrics_.count("suspect_slices_total", "");
   // A crash from here on is the suspect's.
   if (!leases_.wait_idle(stop, Deadline::after(kIdleWait))) {
     has_suspects_ = false;

@@ -1,3 +1,5 @@
+#include <poll.h>
+
 #include "pgqueue/queue_admin.h"
 #include "safety/worker/claimer.h"
 #include "safety/worker/maintenance.h"
@@ -50,6 +52,11 @@ class ClaimerTest : public QueueFixture {
   std::string count(const std::string& condition) {
     return value("SELECT count(*) FROM message_safety.safety_tasks WHERE " + condition);
   }
+  long metric(const std::string& name) {
+    const std::string text = metrics_.text();
+    const auto at = text.find("\nhan_safety_" + name + " ");
+    return at == std::string::npos ? 0 : std::stol(text.substr(at + name.size() + 13));
+  }
   bool has_metric(const std::string& line) {
     return metrics_.text().find("han_safety_" + line) != std::string::npos;
   }
@@ -95,7 +102,7 @@ TEST_F(ClaimerTest, AHintEndsTheWait) {
 TEST_F(ClaimerTest, R21_AnIdleProcessLooksAndClaimsNothing) {
   const auto claimer = make(2, {.poll = 10ms});
   claimer->start();
-  EXPECT_TRUE(await([&] { return has_metric("probes_total 30\n"); }));
+  EXPECT_TRUE(await([&] { return metric("probes_total") >= 30; }));
   EXPECT_FALSE(has_metric("claims_total"));
 }
 
@@ -125,14 +132,8 @@ TEST_F(ClaimerTest, R21_SixteenProcessesMakeFewClaimsForOneTask) {
   }
   for (const auto& process : processes) process->claimer.stop();
   // A claim by each process for each hint would be 320.
-  const std::string text = metrics_.text();
-  const auto claims = [&](const std::string& kind) {
-    const std::string name = "han_safety_claims_total{kind=\"" + kind + "\"} ";
-    const auto at = text.find(name);
-    return at == std::string::npos ? 0 : std::stoi(text.substr(at + name.size()));
-  };
-  EXPECT_EQ(claims("tasks"), kHints);
-  EXPECT_LE(claims("empty"), 6 * kHints);
+  EXPECT_EQ(metric("claims_total{kind=\"tasks\"}"), kHints);
+  EXPECT_LE(metric("claims_total{kind=\"empty\"}"), 6 * kHints);
 }
 
 TEST_F(ClaimerTest, R07_ItsReachIsKnownWhileLanesAreNotDrained) {
@@ -287,11 +288,15 @@ TEST_F(SuspectTest, R13_SuspectsAreClaimedOneAtATimeWhileNothingElseIsHeld) {
   for (std::size_t seen = 0; seen < 105;) {
     const auto tasks = pop();
     seen += tasks.size();
+    // Time enough for the claimer to do wrong.
+    ::poll(nullptr, 0, 30);
     if (tasks.front().is_suspect) {
       ++suspects;
       EXPECT_EQ(tasks.size(), 1U);
       EXPECT_EQ(leases_.size(), 1U);
       EXPECT_EQ(count("state = 'leased'"), "1");
+    } else {
+      EXPECT_EQ(count("state = 'leased' AND suspect"), "0");
     }
     finish(tasks);
   }
@@ -305,7 +310,8 @@ TEST_F(SuspectTest, ASuspectWaitsUntilWhatIsHeldIsFinished) {
   leases_.add(held, safety::system_clock().now() + 30s);
   const auto claimer = make(10, {.poll = 10ms});
   claimer->start();
-  EXPECT_TRUE(await([&] { return server().log().find("suspect") != std::string::npos; }));
+  EXPECT_TRUE(await([&] { return metric("suspect_slices_total") == 1; }));
+  ::poll(nullptr, 0, 100);
   EXPECT_EQ(count("suspect AND state = 'leased'"), "0");
   // What is only locked by somebody does not run here.
   leases_.set_aside(held.front().lease);
