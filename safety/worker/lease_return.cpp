@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <span>
-#include <thread>
 
 #include "pgqueue/error.h"
 #include "safety/telemetry/log.h"
@@ -42,7 +41,9 @@ void LeaseReturn::give_back_standing(Deadline deadline) {
     give_back(leases);
     if (leases.empty() || deadline.has_passed()) return;
     if (leases_.standing().empty()) return;
-    std::this_thread::sleep_until(deadline.earlier(Deadline::after(kLockedPause)).at());
+    MutexLock lock(mutex_);
+    pause_.wait_until(lock, deadline.earlier(Deadline::after(kLockedPause)).at(),
+                      [] { return false; });
   }
 }
 

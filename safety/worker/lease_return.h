@@ -7,9 +7,11 @@
 #pragma once
 
 #include <chrono>
+#include <condition_variable>
 #include <vector>
 
 #include "pgqueue/queue.h"
+#include "safety/base/mutex.h"
 #include "safety/worker/lease_table.h"
 
 namespace han::safety {
@@ -28,6 +30,8 @@ class LeaseReturn {
   pgqueue::Queue& queue_;
   LeaseTable& leases_;
   const std::chrono::milliseconds timeout_;
+  Mutex mutex_;
+  std::condition_variable_any pause_;
 };
 
 }  // namespace han::safety
