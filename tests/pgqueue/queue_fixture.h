@@ -31,7 +31,8 @@ class QueueFixture : public ::testing::Test {
   static std::string front(const std::string& conninfo);
   // The socket behind which the server, or the pooler, listens.
   static std::string front_socket_path();
-  // Where the program goes through the pooler, it prints at its end that this test did not, and why.
+  // Where the program goes through the pooler, it prints at its end that this test did not, and
+  // why.
   static void note_direct(const std::string& reason);
   // For a test that is about sessions: it goes straight to the server.
   void use_sessions(const std::string& reason);

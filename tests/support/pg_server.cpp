@@ -41,22 +41,9 @@ std::string binary_folder() {
 }  // namespace
 
 PgServer::PgServer(PgServerOptions options) : options_(std::move(options)), bin_(binary_folder()) {
-  if (::geteuid() == 0) {
-    const passwd* user = ::getpwnam(kUser);
-    if (user == nullptr) throw std::runtime_error("no user postgres: apt-get install postgresql");
-    if (::chown(dir_.path().c_str(), user->pw_uid, user->pw_gid) != 0) {
-      throw std::runtime_error("the server's folder cannot be given to user postgres");
-    }
-  }
-  Process initdb({.argv = {bin_ + "/initdb", "-D", dir_.file("data"), "-U", kUser, "-A", "trust",
-                           "--no-locale", "-E", "UTF8", "--no-sync", "--no-instructions"},
-                  .run_as = kUser,
-                  .output_path = dir_.file("initdb.log"),
-                  .directory = dir_.path()});
-  const auto status = initdb.wait(soon());
-  if (!status || status->code != 0) {
-    throw std::runtime_error("initdb failed: " + initdb.output());
-  }
+  take_folder();
+  run_to_end({bin_ + "/initdb", "-D", dir_.file("data"), "-U", kUser, "-A", "trust", "--no-locale",
+              "-E", "UTF8", "--no-sync", "--no-instructions"});
   start();
   pg_execute(conninfo(), "CREATE DATABASE safety_template");
   pgqueue::Connection connection(conninfo("safety_template"), soon());
@@ -65,8 +52,43 @@ PgServer::PgServer(PgServerOptions options) : options_(std::move(options)), bin_
   migrator.apply_roles({}, soon());
 }
 
+PgServer::PgServer(StandbyOf of, PgServerOptions options)
+    : options_(std::move(options)), bin_(binary_folder()) {
+  take_folder();
+  run_to_end({bin_ + "/pg_basebackup", "-d", of.primary.conninfo() + " application_name=standby",
+              "-D", dir_.file("data"), "-R", "-X", "stream", "-c", "fast", "--no-sync"});
+  start();
+  const bool is_streaming = await([&] {
+    return pg_value(of.primary.conninfo(),
+                    "SELECT count(*) FROM pg_stat_replication WHERE state = 'streaming' AND "
+                    "replay_lsn = pg_current_wal_lsn()") == "1";
+  });
+  if (!is_streaming) throw std::runtime_error("the standby does not catch up: " + log());
+}
+
 PgServer::~PgServer() {
   if (process_ && process_->is_running()) crash();
+}
+
+void PgServer::take_folder() {
+  if (::geteuid() != 0) return;
+  const passwd* user = ::getpwnam(kUser);
+  if (user == nullptr) throw std::runtime_error("no user postgres: apt-get install postgresql");
+  if (::chown(dir_.path().c_str(), user->pw_uid, user->pw_gid) != 0) {
+    throw std::runtime_error("the server's folder cannot be given to user postgres");
+  }
+}
+
+void PgServer::run_to_end(std::vector<std::string> argv) {
+  const std::string name = argv.front();
+  Process process({.argv = std::move(argv),
+                   .run_as = kUser,
+                   .output_path = dir_.file("setup.log"),
+                   .directory = dir_.path()});
+  const auto status = process.wait(soon());
+  if (!status || status->code != 0) {
+    throw std::runtime_error(name + " failed: " + process.output());
+  }
 }
 
 void PgServer::start() {
@@ -85,6 +107,7 @@ void PgServer::start() {
                                    "wal_level=replica"};
   argv.insert(argv.end(), options_.arguments.begin(), options_.arguments.end());
   process_.emplace(ProcessOptions{.argv = std::move(argv),
+                                  .env = options_.env,
                                   .run_as = kUser,
                                   .output_path = dir_.file("server.log"),
                                   .directory = dir_.path()});
@@ -92,7 +115,7 @@ void PgServer::start() {
       [this] {
         if (!process_->is_running()) throw std::runtime_error("postgres ended: " + log());
         try {
-          const pgqueue::Connection probe(conninfo(),
+          const pgqueue::Connection probe(conninfo() + " target_session_attrs=any",
                                           safety::Deadline::after(std::chrono::seconds(5)));
           return true;
         } catch (const pgqueue::Error&) {
@@ -113,10 +136,9 @@ void PgServer::crash() {
   if (!process_->wait(soon())) process_->kill();
 }
 
-// A stopped postmaster still has running backends: each child is signalled too, by its parent's
-// pid.
-void PgServer::signal_all(int number) {
-  process_->signal(number);
+// Children are found by their parent's pid.
+std::vector<pid_t> PgServer::processes() const {
+  std::vector<pid_t> found = {process_->pid()};
   for (const auto& entry : fs::directory_iterator("/proc")) {
     const std::string name = entry.path().filename();
     if (name.find_first_not_of("0123456789") != std::string::npos) continue;
@@ -129,12 +151,33 @@ void PgServer::signal_all(int number) {
     char state = ' ';
     pid_t parent = 0;
     fields >> state >> parent;
-    if (parent == process_->pid()) ::kill(static_cast<pid_t>(std::stol(name)), number);
+    if (parent == process_->pid()) found.push_back(static_cast<pid_t>(std::stol(name)));
   }
+  return found;
 }
 
-void PgServer::pause() { signal_all(SIGSTOP); }
-void PgServer::resume() { signal_all(SIGCONT); }
+// A stopped postmaster still has running backends: each process is signalled. It comes first, so
+// that it starts none meanwhile.
+void PgServer::pause() {
+  process_->signal(SIGSTOP);
+  for (const pid_t pid : processes()) ::kill(pid, SIGSTOP);
+}
+
+void PgServer::resume() {
+  for (const pid_t pid : processes()) ::kill(pid, SIGCONT);
+}
+
+void PgServer::kill() {
+  process_->signal(SIGSTOP);
+  const std::vector<pid_t> all = processes();
+  for (auto pid = all.rbegin(); pid != all.rend(); ++pid) ::kill(*pid, SIGKILL);
+  process_->kill();
+}
+
+void PgServer::promote() {
+  pg_execute(conninfo() + " target_session_attrs=any", "SELECT pg_promote()");
+  const pgqueue::Connection probe(conninfo(), soon());
+}
 
 std::string PgServer::conninfo(const std::string& database) const {
   return "host=" + dir_.path().string() + " user=postgres dbname=" + database;

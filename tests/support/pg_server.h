@@ -1,6 +1,7 @@
 // PgServer: a real PostgreSQL of one test program, in its own folder, on a unix socket only.
 //
-// Each test takes a database of its own, copied from one with all migrations applied.
+// Each test takes a database of its own, copied from one with all migrations applied. A standby
+// streams what a primary writes, and takes no writes until it is promoted.
 //
 // Threads: one thread at a time.
 // Owns:    the server process and its folder.
@@ -20,11 +21,18 @@ namespace han::tests {
 struct PgServerOptions {
   // More arguments of postgres, for example {"-c", "log_statement=all"}.
   std::vector<std::string> arguments;
+  // "NAME=value" entries that are added to the server's environment.
+  std::vector<std::string> env;
 };
 
 class PgServer {
  public:
   explicit PgServer(PgServerOptions options = {});
+  // A hot standby of a running server, caught up when this returns.
+  struct StandbyOf {
+    const PgServer& primary;
+  };
+  explicit PgServer(StandbyOf of, PgServerOptions options = {});
   ~PgServer();
 
   void start();
@@ -32,8 +40,14 @@ class PgServer {
   void stop();
   // SIGQUIT: an immediate shutdown, as a crash leaves it.
   void crash();
+  // SIGKILL to every process at once: nothing is written out any more.
+  void kill();
   void pause();
   void resume();
+  // Makes a standby the primary; returns when it takes writes.
+  void promote();
+  // The server's processes at this moment, the first one is the postmaster.
+  std::vector<pid_t> processes() const;
 
   // A connection string of `database` as superuser.
   std::string conninfo(const std::string& database = "postgres") const;
@@ -47,7 +61,8 @@ class PgServer {
   std::string log() const;
 
  private:
-  void signal_all(int number);
+  void take_folder();
+  void run_to_end(std::vector<std::string> argv);
 
   PgServerOptions options_;
   TempDir dir_;
