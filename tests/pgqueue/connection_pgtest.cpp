@@ -39,6 +39,16 @@ TEST_F(ConnectionTest, AnErrorInAFlightUndoesTheStatementsBeforeIt) {
   EXPECT_EQ(value("SELECT to_regclass('t') IS NULL"), "true");
 }
 
+TEST_F(ConnectionTest, AnErrorOfTheCommitItselfIsToldAsWhatItIs) {
+  execute("CREATE TABLE t (x int UNIQUE DEFERRABLE INITIALLY DEFERRED)");
+  Connection connection(conninfo_, soon());
+  const auto error = error_of(connection, "INSERT INTO t VALUES (1), (1)");
+  EXPECT_EQ(error.sqlstate(), "23505");
+  EXPECT_FALSE(error.is_in_doubt());
+  EXPECT_TRUE(connection.is_usable());
+  EXPECT_EQ(value("SELECT count(*) FROM t"), "0");
+}
+
 TEST_F(ConnectionTest, ADeadlineClosesTheConnection) {
   Connection connection(conninfo_, soon());
   const auto error = error_of(connection, "SELECT pg_sleep(3)", safety::Deadline::after(50ms));
