@@ -75,8 +75,21 @@ Error connect_error(const char* message) {
 
 void Connection::Close::operator()(pg_conn* connection) const noexcept { PQfinish(connection); }
 
+// A pooler passes on what its server said of itself once, which may be that of a standby long
+// promoted: a refusal is checked with the server that answers now. The connection string's own
+// target_session_attrs stands in both tries.
 Connection::Connection(const std::string& conninfo, Deadline deadline) {
-  connect(conninfo, deadline);
+  try {
+    connect(conninfo, "read-write", deadline);
+  } catch (const Error& error) {
+    if (!error.is_read_only()) throw;
+    connect(conninfo, "any", deadline);
+    const Statement statement{"connect", sql::kTakesWrites, {}};
+    if (!run({&statement, 1}, deadline, Commits::kNo)[0].boolean(0, 0)) throw;
+  }
+}
+
+void Connection::prepare() {
   // Notices would go to standard error, and may quote what they speak of.
   PQsetNoticeReceiver(
       connection_.get(), [](void*, const PGresult*) {}, nullptr);
@@ -92,14 +105,15 @@ bool Connection::is_well_formed(const std::string& conninfo) {
   return true;
 }
 
-void Connection::connect(const std::string& conninfo, Deadline deadline) {
+void Connection::connect(const std::string& conninfo, const char* session_attrs,
+                         Deadline deadline) {
   if (!is_well_formed(conninfo)) {
     throw Error("connect: the connection string is malformed", "", {.connection_is_broken = true});
   }
   // The connection string comes last: what it says itself overrides our defaults before it.
   const std::array<const char*, 5> keywords = {"target_session_attrs", "application_name",
                                                "tcp_user_timeout", "dbname", nullptr};
-  const std::array<const char*, 5> values = {"read-write", "han-safety", "15000", conninfo.c_str(),
+  const std::array<const char*, 5> values = {session_attrs, "han-safety", "15000", conninfo.c_str(),
                                              nullptr};
   connection_.reset(PQconnectStartParams(keywords.data(), values.data(), 1));
   if (!connection_ || PQstatus(connection_.get()) == CONNECTION_BAD) {
@@ -117,6 +131,7 @@ void Connection::connect(const std::string& conninfo, Deadline deadline) {
     }
     status = PQconnectPoll(connection_.get());
   }
+  prepare();
 }
 
 bool Connection::is_usable() const {

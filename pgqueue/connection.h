@@ -59,7 +59,8 @@ class Connection {
   struct Close {
     void operator()(pg_conn* connection) const noexcept;
   };
-  void connect(const std::string& conninfo, Deadline deadline);
+  void connect(const std::string& conninfo, const char* session_attrs, Deadline deadline);
+  void prepare();
   void send_all(std::span<const Statement> statements);
   void flush(Deadline deadline, std::string_view name, Commits may_commit);
   void await_result(Deadline deadline, std::string_view name, Commits may_commit);

@@ -260,17 +260,19 @@ std::vector<std::size_t> Queue::complete_once(std::span<const Completion> comple
     return accepted;
   };
   // Without a hook nothing has to be known before the commit: all travels in one flight.
-  const Pool::Lease connection = pool_.acquire(deadline);
   if (!hook) {
+    const Pool::Lease connection = pool_.acquire(deadline);
     return accepted_of(Transaction::run(*connection, std::move(statement), deadline,
                                         Durability::kDurable, lock_timeout));
   }
-  Transaction transaction(*connection, Durability::kDurable, lock_timeout);
-  std::vector<std::size_t> accepted =
-      accepted_of(transaction.execute(std::move(statement), deadline));
-  if (!accepted.empty()) hook(transaction, accepted);
-  transaction.commit(deadline);
-  return accepted;
+  return retry_rollbacks(deadline, [&] {
+    const Pool::Lease connection = pool_.acquire(deadline);
+    Transaction transaction(*connection, Durability::kDurable, lock_timeout);
+    std::vector<std::size_t> accepted = accepted_of(transaction.execute(statement, deadline));
+    if (!accepted.empty()) hook(transaction, accepted);
+    transaction.commit(deadline);
+    return accepted;
+  });
 }
 
 // Rows are hardly ever locked, so a batch goes in one pass that would wait for them. When a lock is

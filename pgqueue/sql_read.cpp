@@ -6,6 +6,11 @@ namespace han::pgqueue::sql {
 // Which session answers. Locks: none. Index: none.
 const std::string_view kBackendPid = "SELECT pg_backend_pid()";
 
+// Whether a write would be taken: not by a standby, nor under a read-only default. Locks: none.
+// Index: none.
+const std::string_view kTakesWrites =
+    "SELECT pg_catalog.current_setting('transaction_read_only') = 'off'";
+
 // Whether the server answers. Locks: none. Index: none.
 const std::string_view kProbe = "SELECT 1";
 

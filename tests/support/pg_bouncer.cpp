@@ -63,7 +63,7 @@ PgBouncer::PgBouncer(const PgServer& server, PgBouncerOptions options) {
           throw std::runtime_error("pgbouncer ended: " + process_->output());
         }
         try {
-          const pgqueue::Connection probe(through(server.conninfo()),
+          const pgqueue::Connection probe(through(server.conninfo()) + " target_session_attrs=any",
                                           safety::Deadline::after(std::chrono::seconds(5)));
           return true;
         } catch (const pgqueue::Error&) {

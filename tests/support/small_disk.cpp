@@ -2,13 +2,17 @@
 
 #include <fcntl.h>
 #include <sched.h>
+#include <stdlib.h>
 #include <sys/mount.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include <array>
 #include <cerrno>
-#include <filesystem>
+#include <cstdint>
 #include <fstream>
+#include <stdexcept>
 #include <system_error>
 
 namespace han::tests {
@@ -39,40 +43,61 @@ int name_space_error() {
   return error;
 }
 
-int mount_at(const std::string& path, std::size_t bytes) {
+std::filesystem::path new_folder(const std::filesystem::path& parent) {
+  std::string pattern = (parent / "han-XXXXXX").string();
+  if (::mkdtemp(pattern.data()) == nullptr || ::chmod(pattern.c_str(), 0755) != 0) {
+    throw std::system_error(errno, std::generic_category(), "mkdtemp");
+  }
+  return pattern;
+}
+
+bool mount_at(const std::filesystem::path& path, std::size_t bytes) {
+  if (name_space_error() != 0) return false;
   const std::string options = "mode=0755,size=" + std::to_string(bytes);
-  return ::mount("tmpfs", path.c_str(), "tmpfs", 0, options.c_str()) == 0 ? 0 : errno;
+  return ::mount("tmpfs", path.c_str(), "tmpfs", 0, options.c_str()) == 0;
+}
+
+// Small enough to be filled by a test.
+bool is_small(const char* path) {
+  constexpr std::uint64_t kBytesMax = 256 << 20;
+  struct statvfs found {};
+  return ::statvfs(path, &found) == 0 && found.f_blocks * found.f_frsize <= kBytesMax;
 }
 
 }  // namespace
 
-bool SmallDisk::is_possible() {
-  if (name_space_error() != 0) return false;
-  const TempDir dir;
-  if (mount_at(dir.path(), 1 << 20) != 0) return false;
-  return ::umount2(dir.path().c_str(), MNT_DETACH) == 0;
+void SmallDisk::prepare() { static_cast<void>(name_space_error()); }
+
+SmallDisk::SmallDisk(std::size_t bytes)
+    : path_(new_folder(std::filesystem::temp_directory_path())) {
+  is_mounted_ = mount_at(path_, bytes);
+  if (is_mounted_) return;
+  std::filesystem::remove(path_);
+  if (!is_small("/dev/shm")) {
+    throw std::runtime_error(
+        "no small disk: this needs root with the right to mount, user name spaces, or a small "
+        "/dev/shm");
+  }
+  path_ = new_folder("/dev/shm");
 }
 
-SmallDisk::SmallDisk(std::size_t bytes) {
-  int error = name_space_error();
-  if (error == 0) error = mount_at(dir_.path(), bytes);
-  if (error != 0) throw std::system_error(error, std::generic_category(), "mount of a tmpfs");
+SmallDisk::~SmallDisk() {
+  if (is_mounted_) ::umount2(path_.c_str(), MNT_DETACH);
+  std::error_code ignored;
+  std::filesystem::remove_all(path_, ignored);
 }
-
-SmallDisk::~SmallDisk() { ::umount2(dir_.path().c_str(), MNT_DETACH); }
 
 void SmallDisk::fill() {
-  const int file =
-      ::open(dir_.file(kFiller).c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
-  if (file < 0) throw std::system_error(errno, std::generic_category(), "open");
+  const int filler = ::open(file(kFiller).c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+  if (filler < 0) throw std::system_error(errno, std::generic_category(), "open");
   static constexpr std::array<char, 4096> kBlock{};
-  while (::write(file, kBlock.data(), kBlock.size()) > 0) {
+  while (::write(filler, kBlock.data(), kBlock.size()) > 0) {
   }
   const int error = errno;
-  ::close(file);
+  ::close(filler);
   if (error != ENOSPC) throw std::system_error(error, std::generic_category(), "write");
 }
 
-void SmallDisk::make_room() { std::filesystem::remove(dir_.file(kFiller)); }
+void SmallDisk::make_room() { std::filesystem::remove(file(kFiller)); }
 
 }  // namespace han::tests

@@ -22,35 +22,38 @@ std::string faketime_library() {
 
 class ServerClock : public FaultFixture {
  protected:
-  ServerClock() {
+  void SetUp() override {
     set("+0");
-    server_ = std::make_unique<PgServer>(PgServerOptions{
-        .arguments = kQuickServer,
-        .env = {"LD_PRELOAD=" + faketime_library(), "FAKETIME_TIMESTAMP_FILE=" + file(),
-                "FAKETIME_NO_CACHE=1", "FAKETIME_DONT_FAKE_MONOTONIC=1"}});
-    use(*server_);
+    use(skewed());
   }
-  std::string file() const { return dir_.file("clock"); }
+  static PgServer& skewed() {
+    static PgServer server({.arguments = kQuickServer,
+                            .env = {"LD_PRELOAD=" + faketime_library(),
+                                    "FAKETIME_TIMESTAMP_FILE=" + dir().file("clock"),
+                                    "FAKETIME_NO_CACHE=1", "FAKETIME_DONT_FAKE_MONOTONIC=1"}});
+    return server;
+  }
+  static TempDir& dir() {
+    static TempDir dir;
+    return dir;
+  }
   // The file is replaced at once, so that no process reads half of it.
-  void set(const std::string& offset) {
-    const std::string fresh = dir_.file("fresh");
+  static void set(const std::string& offset) {
+    const std::string fresh = dir().file("fresh");
     std::ofstream(fresh) << offset << "\n";
     ::chmod(fresh.c_str(), 0644);
-    std::filesystem::rename(fresh, file());
+    std::filesystem::rename(fresh, dir().file("clock"));
   }
   // Of the server's clock to ours, in minutes.
   long offset() const {
     return std::stol(value("SELECT round((extract(epoch FROM clock_timestamp()) - " +
                            std::to_string(std::time(nullptr)) + ") / 60)"));
   }
-
-  TempDir dir_;
-  std::unique_ptr<PgServer> server_;
 };
 
 TEST_F(ServerClock, R23_AnHourAwayFromOursChangesNothing) {
   for (const char* hours : {"+3600", "-3600"}) {
-    use(*server_);
+    use(skewed());
     set(hours);
     ASSERT_EQ(offset(), hours[0] == '+' ? 60 : -60);
     constexpr std::size_t kTasks = 200;

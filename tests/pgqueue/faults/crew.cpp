@@ -3,6 +3,7 @@
 #include <poll.h>
 
 #include <algorithm>
+#include <span>
 #include <utility>
 
 #include "pgqueue/error.h"
@@ -59,6 +60,7 @@ class Crew::Member {
   void maintain(const std::stop_token& stop) {
     while (!stop.stop_requested()) {
       crew_.attempt([&] { rescue(); });
+      crew_.attempt([&] { queue_.rescue_suspects(kMaintenanceRows, deadline()); });
       crew_.attempt([&] { queue_.unpark(kMaintenanceRows, deadline()); });
       pause_a_moment();
     }
@@ -71,6 +73,14 @@ class Crew::Member {
     std::vector<ClaimedTask> tasks;
     crew_.attempt(
         [&] { tasks = queue_.claim(cursor_, crew_.options_.batch, holder_, deadline()); });
+    // What was rescued is claimed alone, by a worker that holds nothing else.
+    if (tasks.empty()) {
+      crew_.attempt([&] {
+        if (auto suspect = queue_.claim_suspect(holder_, deadline())) {
+          tasks.push_back(std::move(*suspect));
+        }
+      });
+    }
     return tasks;
   }
 
@@ -83,9 +93,13 @@ class Crew::Member {
       completion.outcome = pgqueue::Outcome{.decision = "allow"};
       open.push_back(completion);
     }
+    // Half of the batches in one flight, half with a hook before the commit.
+    has_hook_ = !has_hook_;
+    pgqueue::Queue::CompletionHook hook;
+    if (has_hook_) hook = [](pgqueue::Transaction&, std::span<const std::size_t>) {};
     while (!open.empty()) {
       std::vector<CompletionOutcome> outcomes;
-      if (!crew_.attempt([&] { outcomes = queue_.complete(open, nullptr, deadline()); })) {
+      if (!crew_.attempt([&] { outcomes = queue_.complete(open, hook, deadline()); })) {
         if (stop.stop_requested()) return;
         pause_a_moment();
         continue;
@@ -113,6 +127,7 @@ class Crew::Member {
   pgqueue::Queue queue_;
   const Uuid holder_ = Uuid::random();
   IndexCursor cursor_;
+  bool has_hook_ = false;
 };
 
 Crew::Crew(CrewOptions options) : options_(std::move(options)) {

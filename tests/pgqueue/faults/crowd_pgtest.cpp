@@ -33,8 +33,10 @@ TEST_F(Crowd, R20_SixteenRescuersSixteenCompletersRetentionAndACancellerNeverDea
   constexpr int kEach = 16;
   submit(kTasks);
   pgqueue::Pool pool({.conninfo = conninfo_, .connections_max = 2 * kEach + 3});
-  // Leases so short that rescuers and completers meet on the same rows.
+  // Leases so short that rescuers and completers meet on the same rows; not those of suspects,
+  // whose end would be charged as a crash.
   pgqueue::Queue queue(pool, proven(5ms));
+  pgqueue::Queue patient(pool, proven(5min));
   std::atomic<std::size_t> surfaced{0};
   std::atomic<bool> is_over{false};
   safety::Mutex mutex;
@@ -54,12 +56,14 @@ TEST_F(Crowd, R20_SixteenRescuersSixteenCompletersRetentionAndACancellerNeverDea
   const auto complete_some = [&] {
     pgqueue::IndexCursor cursor;
     std::vector<Completion> completions;
-    for (const auto& task : queue.claim(cursor, 30, Uuid::random(), soon())) {
+    const auto add = [&](const pgqueue::ClaimedTask& task) {
       Completion completion;
       completion.lease = task.lease;
       completion.outcome = pgqueue::Outcome{.decision = "allow"};
       completions.push_back(completion);
-    }
+    };
+    for (const auto& task : queue.claim(cursor, 30, Uuid::random(), soon())) add(task);
+    if (const auto suspect = patient.claim_suspect(Uuid::random(), soon())) add(*suspect);
     // Against the order in which they were claimed.
     std::reverse(completions.begin(), completions.end());
     if (!completions.empty()) queue.complete(completions, nullptr, soon());
@@ -80,6 +84,9 @@ TEST_F(Crowd, R20_SixteenRescuersSixteenCompletersRetentionAndACancellerNeverDea
     threads.emplace_back(repeat, [&] {
       queue.maintain_partitions(soon());
       queue.dead_letter({}, 1000, soon());
+      queue.expire(1000, soon());
+      queue.rescue_suspects(1000, soon());
+      queue.apply_retention(soon());
     });
     EXPECT_TRUE(await_drained());
     is_over = true;

@@ -20,7 +20,9 @@ PgServer& FaultFixture::server() {
 pgqueue::QueueOptions FaultFixture::proven(std::chrono::milliseconds lease) const {
   return {.lease_duration = lease,
           .retry = {.attempts_max = 1'000'000},
-          .completion_log = pgqueue::sql::CompletionLog::kOn};
+          .completion_log = pgqueue::sql::CompletionLog::kOn,
+          .crashes_max = 10'000,
+          .payload_ban = 0ms};
 }
 
 void FaultFixture::submit(std::size_t count, std::size_t bytes) {

@@ -15,9 +15,17 @@ using pgqueue::Uuid;
 class LostClaim : public FaultFixture {
  protected:
   void SetUp() override {
-    use(server_);
+    use(crashing());
     pool_ = std::make_unique<pgqueue::Pool>(pgqueue::PoolOptions{.conninfo = conninfo_});
     queue_ = std::make_unique<pgqueue::Queue>(*pool_, proven(1h));
+  }
+  static PgServer& crashing() {
+    static PgServer server({.arguments = {"-c", "fsync=off", "-c", "autovacuum=off"}});
+    return server;
+  }
+  static void crash_and_start() {
+    crashing().kill();
+    crashing().start();
   }
   Lease claim_one() {
     pgqueue::IndexCursor cursor;
@@ -45,7 +53,6 @@ class LostClaim : public FaultFixture {
     ASSERT_EQ(::kill(static_cast<pid_t>(pid), SIGSTOP), 0);
   }
 
-  PgServer server_{{.arguments = {"-c", "fsync=off", "-c", "autovacuum=off"}}};
   std::unique_ptr<pgqueue::Pool> pool_;
   std::unique_ptr<pgqueue::Queue> queue_;
 };
@@ -55,8 +62,7 @@ TEST_F(LostClaim, R02_AfterAServerCrashTheTokenFencesTheOldHolder) {
   submit(1);
   stop_flushing();
   const Lease lost = claim_one();
-  server_.kill();
-  server_.start();
+  crash_and_start();
   EXPECT_EQ(value("SELECT state || ' ' || generation FROM message_safety.safety_tasks"),
             "queued 0");
   const Lease current = claim_one();
@@ -74,8 +80,7 @@ TEST_F(LostClaim, R02_AfterAServerCrashTheOldHolderOfAFreeTaskChangesNothingEith
   submit(1);
   stop_flushing();
   const Lease lost = claim_one();
-  server_.kill();
-  server_.start();
+  crash_and_start();
   EXPECT_EQ(queue_->heartbeat({&lost, 1}, soon())[0], pgqueue::HeartbeatOutcome::kLost);
   EXPECT_EQ(complete(lost, "allow"), CompletionOutcome::kLeaseLost);
   EXPECT_EQ(queue_->release({&lost, 1}, soon())[0], pgqueue::GiveBackOutcome::kLeaseLost);
@@ -89,8 +94,7 @@ TEST_F(LostClaim, R03_AnAcknowledgedCompletionOutlivesTheCrash) {
   stop_flushing();
   const Lease lease = claim_one();
   EXPECT_EQ(complete(lease, "block"), CompletionOutcome::kCompleted);
-  server_.kill();
-  server_.start();
+  crash_and_start();
   EXPECT_EQ(value("SELECT state FROM message_safety.results"), "done");
   EXPECT_EQ(value("SELECT count(*) FROM message_safety.verdicts"), "1");
   EXPECT_EQ(complete(lease, "block"), CompletionOutcome::kAlreadyDone);
