@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 
 #include "pgqueue/error.h"
@@ -54,7 +55,33 @@ std::vector<Lease> leases_of(const Items& items) {
   return leases;
 }
 
-// Positions in a batch by task id; ids are unique within a batch.
+const Uuid& task_of(const Lease& lease) { return lease.task_id; }
+
+template <typename Item>
+const Uuid& task_of(const Item& item) {
+  return item.lease.task_id;
+}
+
+// Whether a batch has two leases of one task: a process may lose a lease without knowing (a claim
+// that died with the server, a rescue) and claim the task again before it lets go of the old one.
+template <typename Item>
+bool repeats_a_task(std::span<const Item> items) {
+  std::unordered_set<Uuid, safety::UuidHash> seen;
+  seen.reserve(items.size());
+  return !std::all_of(items.begin(), items.end(),
+                      [&](const Item& item) { return seen.insert(task_of(item)).second; });
+}
+
+// Such a batch goes in halves, until no part of it names a task twice.
+template <typename Outcome, typename Item, typename Call>
+std::vector<Outcome> in_halves(std::span<const Item> items, const Call& call) {
+  std::vector<Outcome> outcomes = call(items.first(items.size() / 2));
+  const std::vector<Outcome> rest = call(items.subspan(items.size() / 2));
+  outcomes.insert(outcomes.end(), rest.begin(), rest.end());
+  return outcomes;
+}
+
+// Positions in a batch by task id; ids are unique within it.
 class Positions {
  public:
   explicit Positions(std::span<const Lease> leases) {
@@ -198,6 +225,9 @@ bool Queue::cancel(const Uuid& id, Deadline deadline) {
 }
 
 std::vector<Queue::LeaseStatus> Queue::status_of(std::span<const Lease> leases, Deadline deadline) {
+  if (repeats_a_task(leases)) {
+    return in_halves<LeaseStatus>(leases, [&](auto part) { return status_of(part, deadline); });
+  }
   std::vector<LeaseStatus> statuses(leases.size(), LeaseStatus::kLost);
   if (leases.empty()) return statuses;
   const Rows rows = run({"lease status", sql::kLeaseStatus, lease_params(leases)}, deadline,
@@ -211,6 +241,10 @@ std::vector<Queue::LeaseStatus> Queue::status_of(std::span<const Lease> leases, 
 
 std::vector<HeartbeatOutcome> Queue::heartbeat(std::span<const Lease> leases, Deadline deadline) {
   SAFETY_CHECK(leases.size() <= kBatchMax);
+  if (repeats_a_task(leases)) {
+    return in_halves<HeartbeatOutcome>(leases,
+                                       [&](auto part) { return heartbeat(part, deadline); });
+  }
   std::vector<HeartbeatOutcome> outcomes(leases.size(), HeartbeatOutcome::kRenewed);
   if (leases.empty()) return outcomes;
   std::vector<Param> params = lease_params(leases);
@@ -294,6 +328,12 @@ void Queue::complete_part(std::span<const Completion> completions, std::size_t o
                           const CompletionHook& hook, Deadline deadline,
                           std::vector<CompletionOutcome>& outcomes) {
   if (completions.empty()) return;
+  const std::size_t half = completions.size() / 2;
+  const auto complete_halves = [&] {
+    complete_part(completions.first(half), offset, hook, deadline, outcomes);
+    complete_part(completions.subspan(half), offset + half, hook, deadline, outcomes);
+  };
+  if (repeats_a_task(completions)) return complete_halves();
   try {
     for (const std::size_t index : complete_rows(completions, offset, hook, deadline)) {
       outcomes[index] = CompletionOutcome::kCompleted;
@@ -305,9 +345,7 @@ void Queue::complete_part(std::span<const Completion> completions, std::size_t o
       outcomes[offset] = CompletionOutcome::kRejected;
       return;
     }
-    const std::size_t half = completions.size() / 2;
-    complete_part(completions.first(half), offset, hook, deadline, outcomes);
-    complete_part(completions.subspan(half), offset + half, hook, deadline, outcomes);
+    complete_halves();
   }
 }
 
@@ -344,6 +382,9 @@ std::vector<CompletionOutcome> Queue::complete(std::span<const Completion> compl
 
 std::vector<GiveBackOutcome> Queue::give_back(std::span<const GiveBack> items, Deadline deadline) {
   SAFETY_CHECK(items.size() <= kBatchMax);
+  if (repeats_a_task(items)) {
+    return in_halves<GiveBackOutcome>(items, [&](auto part) { return give_back(part, deadline); });
+  }
   std::vector<GiveBackOutcome> outcomes(items.size(), GiveBackOutcome::kGivenBack);
   if (items.empty()) return outcomes;
   const std::vector<Lease> leases = leases_of(items);

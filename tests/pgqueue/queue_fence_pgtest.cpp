@@ -54,6 +54,42 @@ TEST_F(QueueFence, AStaleHeartbeatDoesNotRenewTheNewLease) {
   EXPECT_EQ(queue_->heartbeat({&stale_, 1}, soon()).front(), pgqueue::HeartbeatOutcome::kLost);
 }
 
+// A process that lost a lease without knowing and claimed the task again holds both for a moment.
+TEST_F(QueueFence, R02_TwoLeasesOfOneTaskInOneBatchAreToldApart) {
+  hand_over();
+  submit(3);
+  std::vector<pgqueue::Lease> leases = {stale_};
+  for (const auto& task : claim(3)) leases.push_back(task.lease);
+  leases.push_back(current_);
+  const auto beats = queue_->heartbeat(leases, soon());
+  EXPECT_EQ(beats.front(), pgqueue::HeartbeatOutcome::kLost);
+  EXPECT_EQ(beats.back(), pgqueue::HeartbeatOutcome::kRenewed);
+  std::vector<Completion> completions;
+  for (const Lease& lease : leases) completions.push_back(completion_of(lease));
+  std::vector<std::size_t> accepted;
+  const auto outcomes = queue_->complete(
+      completions,
+      [&](pgqueue::Transaction&, std::span<const std::size_t> indexes) {
+        accepted.insert(accepted.end(), indexes.begin(), indexes.end());
+      },
+      soon());
+  EXPECT_EQ(outcomes.front(), CompletionOutcome::kLeaseLost);
+  EXPECT_EQ(std::count(outcomes.begin(), outcomes.end(), CompletionOutcome::kCompleted), 4);
+  EXPECT_EQ(accepted, (std::vector<std::size_t>{1, 2, 3, 4}));
+  // The one lease of a task given twice is completed once.
+  submit(1);
+  const Completion once = completion_of(claim_one());
+  const auto twice = queue_->complete(std::vector<Completion>{once, once}, nullptr, soon());
+  EXPECT_EQ(twice[0], CompletionOutcome::kCompleted);
+  EXPECT_EQ(twice[1], CompletionOutcome::kAlreadyDone);
+  EXPECT_EQ(value("SELECT count(*) FROM message_safety.completion_log"), "5");
+  std::vector<pgqueue::GiveBack> late;
+  for (const Lease& lease : {stale_, current_}) late.push_back({lease, 0ms, true, "late"});
+  for (const auto outcome : queue_->give_back(late, soon())) {
+    EXPECT_EQ(outcome, pgqueue::GiveBackOutcome::kLeaseLost);
+  }
+}
+
 TEST_F(QueueFence, TheTokenGuardsWhereGenerationsAreEqual) {
   submit(1);
   Lease lease = claim_one();
