@@ -216,8 +216,8 @@ std::vector<Rows> Connection::run(std::span<const Statement> statements, Deadlin
   for (std::size_t i = 0; i <= statements.size(); ++i) {
     const bool is_sync = i == statements.size();
     const std::string_view name = is_sync ? statements.back().name : statements[i].name;
-    // A commit that fails (serialization, a deferred constraint) is a result of the sync's own, with
-    // an end of its own before that of the sync.
+    // A commit that fails (serialization, a deferred constraint) is a result of the sync's own,
+    // with an end of its own before that of the sync.
     int ends_expected = is_sync ? 2 : 1;
     while (true) {
       await_result(deadline, name, may_commit);

@@ -101,8 +101,8 @@ class Queue {
   static constexpr std::size_t kBatchMax = 10'000;
 
   // Runs in the completion's transaction, after the guard, with the indexes (into the span given to
-  // complete()) of the tasks that were accepted. Throwing rolls everything back. It runs again, with
-  // the tasks accepted then, when the transaction is rolled back for another's sake.
+  // complete()) of the tasks that were accepted. Throwing rolls everything back. It runs again,
+  // with the tasks accepted then, when the transaction is rolled back for another's sake.
   using CompletionHook = std::function<void(Transaction&, std::span<const std::size_t> accepted)>;
 
   Queue(Pool& pool, QueueOptions options);

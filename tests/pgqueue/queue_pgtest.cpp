@@ -470,6 +470,8 @@ TEST_F(QueueTest, ManyClaimersNeverShareATask) {
 TEST_F(QueueTest, R20_RescuersAndCompletersDoNotDeadlock) {
   open({.lease_duration = 20ms, .retry = {.attempts_max = 1000000}});
   submit(1000);
+  // What was rescued is a suspect, and the end of its lease would be charged as a crash.
+  Queue patient(*pool_, {.retry = {.attempts_max = 1000000}});
   std::atomic<int> failures{0};
   std::atomic<int> completed{0};
   {
@@ -486,6 +488,9 @@ TEST_F(QueueTest, R20_RescuersAndCompletersDoNotDeadlock) {
             std::vector<Completion> completions;
             for (const ClaimedTask& task : queue_->claim(cursor, 40, Uuid::random(), soon())) {
               completions.push_back(completion_of(task.lease));
+            }
+            if (const auto suspect = patient.claim_suspect(Uuid::random(), soon())) {
+              completions.push_back(completion_of(suspect->lease));
             }
             std::reverse(completions.begin(), completions.end());
             for (const auto outcome : queue_->complete(completions, nullptr, soon())) {

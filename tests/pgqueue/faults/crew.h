@@ -1,8 +1,8 @@
 // Crew: workers of the queue under faults, each with its own pool, holder and thread, as the
 // processes of a deployment are.
 //
-// Each claims, runs and completes until it is stopped; it tries again what is worth trying again and
-// counts what must not happen. One more thread does the maintenance.
+// Each claims, runs and completes until it is stopped; it tries again what is worth trying again
+// and counts what must not happen. One more thread does the maintenance.
 //
 // Threads: safe to share after construction.
 // Owns:    its threads and pools.

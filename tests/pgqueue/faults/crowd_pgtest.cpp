@@ -1,4 +1,5 @@
-// Many at once: workers, rescuers, cancellers, retention, and transactions that cannot be serialized.
+// Many at once: workers, rescuers, cancellers, retention, and transactions that cannot be
+// serialized.
 #include <atomic>
 #include <thread>
 

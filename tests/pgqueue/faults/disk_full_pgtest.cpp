@@ -16,8 +16,8 @@ constexpr std::size_t kDiskBytes = 64 << 20;
 
 }  // namespace
 
-// A database in a tablespace on a small disk of its own. Its log stays elsewhere, because PostgreSQL
-// has no way but to stop when it cannot write that.
+// A database in a tablespace on a small disk of its own. Its log stays elsewhere, because
+// PostgreSQL has no way but to stop when it cannot write that.
 class DiskFull : public FaultFixture {
  protected:
   DiskFull() {
