@@ -26,6 +26,26 @@ constexpr const char* kUser = "postgres";
 
 safety::Deadline soon() { return safety::Deadline::after(std::chrono::seconds(60)); }
 
+constexpr char kGone = ' ';
+
+struct ProcessStat {
+  char state = kGone;
+  pid_t parent = 0;
+};
+
+ProcessStat stat_of(pid_t pid) {
+  std::ifstream file(fs::path("/proc") / std::to_string(pid) / "stat");
+  std::string text;
+  std::getline(file, text);
+  ProcessStat stat;
+  // The name before it may hold anything.
+  const auto after_name = text.rfind(')');
+  if (after_name == std::string::npos) return stat;
+  std::istringstream fields(text.substr(after_name + 1));
+  fields >> stat.state >> stat.parent;
+  return stat;
+}
+
 std::string binary_folder() {
   std::vector<std::string> found;
   const fs::path root = "/usr/lib/postgresql";
@@ -142,16 +162,8 @@ std::vector<pid_t> PgServer::processes() const {
   for (const auto& entry : fs::directory_iterator("/proc")) {
     const std::string name = entry.path().filename();
     if (name.find_first_not_of("0123456789") != std::string::npos) continue;
-    std::ifstream stat(entry.path() / "stat");
-    std::string text;
-    std::getline(stat, text);
-    const auto after_name = text.rfind(')');
-    if (after_name == std::string::npos) continue;
-    std::istringstream fields(text.substr(after_name + 1));
-    char state = ' ';
-    pid_t parent = 0;
-    fields >> state >> parent;
-    if (parent == process_->pid()) found.push_back(static_cast<pid_t>(std::stol(name)));
+    const auto pid = static_cast<pid_t>(std::stol(name));
+    if (stat_of(pid).parent == process_->pid()) found.push_back(pid);
   }
   return found;
 }
@@ -172,6 +184,14 @@ void PgServer::kill() {
   const std::vector<pid_t> all = processes();
   for (auto pid = all.rbegin(); pid != all.rend(); ++pid) ::kill(*pid, SIGKILL);
   process_->kill();
+  // The shared memory is free only when the last of them is gone.
+  const bool are_gone = await([&] {
+    return std::all_of(all.begin(), all.end(), [](pid_t pid) {
+      const char state = stat_of(pid).state;
+      return state == kGone || state == 'Z';
+    });
+  });
+  if (!are_gone) throw std::runtime_error("a killed process of postgres does not end");
 }
 
 void PgServer::promote() {
