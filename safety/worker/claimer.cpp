@@ -13,9 +13,6 @@ using std::chrono::milliseconds;
 using std::chrono::nanoseconds;
 
 constexpr int kPollFactorWhileDown = 4;
-// Of the time, looks may take one part in so many; short ones are free.
-constexpr int kLookPart = 10;
-constexpr milliseconds kShortLook{20};
 // Hints reopen drained lanes at most this often.
 constexpr milliseconds kReopenPeriod{100};
 // Suspects wait at most this long for what runs to end, one part of the time in so many; and what
@@ -67,7 +64,7 @@ void Claimer::take_over(std::vector<pgqueue::ClaimedTask> tasks, Clock::SteadyTi
 void Claimer::note_look(Clock::SteadyTime begin) {
   const auto now = system_clock().now();
   const nanoseconds took = now - begin;
-  next_look_at_ = took > kShortLook ? now + took * (kLookPart - 1) : now;
+  next_look_at_ = took > options_.short_look ? now + took * (options_.look_part - 1) : now;
 }
 
 void Claimer::look() {
@@ -116,6 +113,8 @@ nanoseconds Claimer::claim_whole() {
   auto tasks = queue_.claim(start, batch, options_.holder, Deadline::after(options_.timeout));
   note_look(begin);
   if (is_hinted) hint_delay_.note(!tasks.empty());
+  // Only while looks take long are lanes needed that are drained.
+  if (next_look_at_ <= system_clock().now()) planner_.set_lanes({});
   planner_.note_whole(lane_tasks(tasks));
   const std::size_t count = tasks.size();
   take_over(std::move(tasks), begin);

@@ -37,6 +37,9 @@ namespace han::safety {
 struct ClaimerOptions {
   std::chrono::milliseconds poll{1000};
   std::chrono::milliseconds sweep{1000};
+  // Looks may take one part of the time in so many; short ones are free.
+  int look_part = 10;
+  std::chrono::milliseconds short_look{20};
   std::chrono::milliseconds suspect_slice{500};
   std::chrono::milliseconds timeout{5000};
   pgqueue::ClaimPolicy policy;

@@ -146,6 +146,22 @@ TEST_F(ClaimerTest, R07_ItsReachIsKnownWhileLanesAreNotDrained) {
   EXPECT_TRUE(await([&] { return claimer->reach().lanes().empty(); }));
 }
 
+TEST_F(ClaimerTest, R02_WhileLooksTakeLongClaimsReadOnBehindWhatIsKnown) {
+  // Any look is long here, and the next one is an hour away.
+  const auto claimer = make(2, {.poll = 60'000ms, .look_part = 10'000'000, .short_look = -1ms});
+  submit(3);
+  claimer->start();
+  EXPECT_EQ(take() + take(), 3U);
+  EXPECT_TRUE(await([&] { return metric("looks_total") == 1; }));
+  for (int i = 0; i < 3; ++i) {
+    submit(1);
+    wake_.notify();
+    EXPECT_EQ(take(), 1U);
+  }
+  EXPECT_EQ(metric("looks_total"), 1);
+  EXPECT_LE(metric("probes_total"), 1);
+}
+
 TEST_F(ClaimerTest, R11_ADeadDatabaseIsRetriedWithBackOff) {
   PgServer own;
   conninfo_ = own.make_database();
