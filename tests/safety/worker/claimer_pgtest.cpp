@@ -146,7 +146,7 @@ TEST_F(ClaimerTest, R07_ItsReachIsKnownWhileLanesAreNotDrained) {
   EXPECT_TRUE(await([&] { return claimer->reach().lanes().empty(); }));
 }
 
-TEST_F(ClaimerTest, R02_WhileLooksTakeLongClaimsReadOnBehindWhatIsKnown) {
+TEST_F(ClaimerTest, WhileLooksTakeLongClaimsReadOnBehindWhatIsKnown) {
   // Any look is long here, and the next one is an hour away.
   const auto claimer = make(2, {.poll = 60'000ms, .look_part = 10'000'000, .short_look = -1ms});
   submit(3);
