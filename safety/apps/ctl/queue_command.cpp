@@ -24,7 +24,7 @@ constexpr std::int64_t kBoundDefault = 100'000;
 constexpr std::int64_t kWatchBoundDefault = 20'000;
 constexpr ArgumentRange kIntervalRange{1, 3600};
 constexpr ArgumentRange kCountRange{1, INT32_MAX};
-constexpr std::int32_t kPageRows = 1000;
+constexpr std::int32_t kPageRows = 5000;
 
 struct StatsOptions {
   std::optional<std::int64_t> bound;

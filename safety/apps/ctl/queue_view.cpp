@@ -187,7 +187,7 @@ std::string queue_line(const QueueReading& now, const QueueReading* before) {
 std::vector<std::string> queue_screen(const QueueReading& now, const QueueReading* before,
                                       std::string_view note) {
   const auto rates = queue_rates(now, before);
-  std::vector<std::string> lines = {"queue  " + utc_time(now.unix_ms) + " UTC  q ends", ""};
+  std::vector<std::string> lines = {"queue  " + utc_time(now.unix_ms) + " UTC", ""};
   RowTable table(
       {"waiting", "leased", "delayed", "paused", "suspects", "oldest", "submitted", "finished"});
   std::vector<std::string> row;

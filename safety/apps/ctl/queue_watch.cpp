@@ -69,7 +69,9 @@ void QueueWatch::read() {
 void QueueWatch::show() {
   const QueueReading* before = before_ ? &*before_ : nullptr;
   if (screen_) {
-    screen_->draw(queue_screen(*now_, before, trouble_));
+    auto lines = queue_screen(*now_, before, trouble_);
+    lines.front() += "  (q ends)";
+    screen_->draw(lines);
     return;
   }
   if (!trouble_.empty()) {

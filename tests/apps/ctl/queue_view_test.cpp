@@ -65,7 +65,7 @@ TEST(QueueView, TheScreenShowsEachClassAndTheRates) {
   EXPECT_THAT(
       safety::queue_screen(now, &before, ""),
       ElementsAre(
-          "queue  2027-12-31 23:59:59 UTC  q ends", "",
+          "queue  2027-12-31 23:59:59 UTC", "",
           "waiting  leased  delayed  paused  suspects  oldest  submitted  finished",
           "45,678   500     12       0       0         1:01    20,000/s   100/s", "",
           "class  lanes  waiting  oldest", "0      3      120      0.2 s",

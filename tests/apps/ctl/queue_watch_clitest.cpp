@@ -49,7 +49,8 @@ class QueueWatch : public QueueFixture {
     ASSERT_NE(left, std::string::npos);
     // The last view stays, below the screen that was given back.
     EXPECT_THAT(run.screen().substr(left + kLeave.size()), HasSubstr("waiting  leased"));
-    EXPECT_EQ(run.screen().find('\x1b', left + kLeave.size()), std::string::npos);
+    EXPECT_EQ(run.screen().find("\x1b", left + kLeave.size()), std::string::npos);
+    EXPECT_LT(run.screen().rfind("q ends"), left);
     const auto wanted = static_cast<tcflag_t>(ICANON | ECHO | ISIG);
     EXPECT_EQ(run.mode().c_lflag & wanted, wanted);
   }
