@@ -175,7 +175,9 @@ Json queue_json(const QueueReading& now, const QueueReading* before) {
 std::string queue_line(const QueueReading& now, const QueueReading* before) {
   const auto rates = queue_rates(now, before);
   std::string line = utc_time(now.unix_ms);
-  for (const auto& [name, value] : counts(now.stats)) line += "  " + name + " " + value;
+  for (const auto& [name, value] : counts(now.stats)) {
+    line.append("  ").append(name).append(" ").append(value);
+  }
   line += "  submitted " + rate_text(rates, &QueueRates::submitted);
   line += "  finished " + rate_text(rates, &QueueRates::finished);
   line += "  dead rows " + grouped(now.stats.dead_tuples);
