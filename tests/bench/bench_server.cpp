@@ -76,16 +76,18 @@ std::string BenchServer::settings() const {
 
 std::string BenchServer::make_database() {
   const std::string conninfo = server_.make_database();
-  pg_execute(conninfo, "CHECKPOINT");
+  checkpoint();
   return conninfo;
 }
 
 std::string BenchServer::make_empty_database() {
   const std::string name = "empty_" + std::to_string(++empty_databases_made_);
   pg_execute(server_.conninfo(), "CREATE DATABASE " + name);
-  pg_execute(server_.conninfo(), "CHECKPOINT");
+  checkpoint();
   return server_.conninfo(name);
 }
+
+void BenchServer::checkpoint() { pg_execute(server_.conninfo(), "CHECKPOINT"); }
 
 void BenchServer::drop_database(const std::string& conninfo) {
   const std::string name = conninfo.substr(conninfo.find("dbname=") + 7);

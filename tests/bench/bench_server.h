@@ -25,6 +25,7 @@ class BenchServer {
   // pays for the one before.
   std::string make_database();
   std::string make_empty_database();
+  void checkpoint();
   void drop_database(const std::string& conninfo);
 
   // A program of the server's installation, for example "pgbench".

@@ -17,7 +17,7 @@ namespace han::tests {
 
 struct QueueLoad {
   std::size_t tasks = 200'000;
-  std::size_t batch = 500;
+  std::size_t batch = 1000;
   std::size_t completers = 4;
 };
 
