@@ -6,8 +6,11 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <map>
 #include <memory>
+#include <sstream>
 #include <tuple>
+#include <utility>
 
 #include "pgqueue/queue.h"
 #include "tests/demo/demo_worker.h"
@@ -169,6 +172,53 @@ TEST_F(WorkerProcess, R23_WrongClocksDoNotRescueEarly) {
       << workers[0]->output();
   EXPECT_EQ(value("SELECT count(*) FROM message_safety.results WHERE generation <> 1"), "0");
   for (const auto& worker : workers) EXPECT_EQ(worker->stop().code, 0) << worker->output();
+}
+
+// How often a line names each event, such as "claim failed".
+std::map<std::string, int> lines_by_event(const std::string& log) {
+  std::map<std::string, int> lines;
+  std::istringstream text(log);
+  for (std::string line; std::getline(text, line);) {
+    const auto detail = line.find(" detail=");
+    if (detail == std::string::npos) continue;
+    const auto event = line.find(' ', line.find(' ') + 1);
+    ++lines[line.substr(event, detail - event)];
+  }
+  return lines;
+}
+
+// The standby has all before the primary dies: replication is asynchronous here, and what it had
+// not sent would be lost by definition.
+TEST_F(WorkerProcess, R11_AFailOverIsSurvivedAndEachTroubleLoggedAtMostOnceASecond) {
+  // Quick to start; no machine dies here.
+  const PgServerOptions options{.arguments = {"-c", "fsync=off"}};
+  PgServer primary(options);
+  PgServer standby(PgServer::StandbyOf{primary}, options);
+  database_ = primary.make_database();
+  const std::string name = value("SELECT current_database()");
+  const std::string both = "host=" + primary.dir().path().string() + "," +
+                           standby.dir().path().string() + " user=postgres dbname=" + name;
+  const std::string direct = std::exchange(database_, both);
+  const auto worker = start();
+  submit(100);
+  ASSERT_TRUE(await([&] { return value("SELECT count(*) FROM message_safety.results") == "100"; }));
+  ASSERT_TRUE(await([&] {
+    return pg_value(direct, "SELECT replay_lsn = pg_current_wal_lsn() FROM pg_stat_replication") ==
+           "true";
+  }));
+  const auto began = std::chrono::steady_clock::now();
+  primary.kill();
+  ASSERT_TRUE(await([&] { return lines_by_event(worker->log())[" claim failed"] >= 3; }))
+      << worker->log();
+  EXPECT_NE(worker->log().find("the server is read-only"), std::string::npos) << worker->log();
+  const auto lines = lines_by_event(worker->log());
+  const auto seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - began);
+  for (const auto& [event, count] : lines) EXPECT_LE(count, seconds.count() + 1) << event;
+  standby.promote();
+  submit(100);
+  EXPECT_TRUE(await([&] { return value("SELECT count(*) FROM message_safety.results") == "200"; }))
+      << worker->log();
+  EXPECT_EQ(worker->stop(), 0);
 }
 
 TEST_F(WorkerProcess, CheckConfigSaysThatAllIsValid) {
