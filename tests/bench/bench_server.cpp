@@ -12,6 +12,7 @@ namespace {
 
 PgServerOptions options_with(std::vector<std::string> settings) {
   PgServerOptions options;
+  options.is_on_disk = true;
   // All of them are what a small production server runs with; fsync stays on. The long
   // checkpoint_timeout keeps checkpoints out of the runs; min_wal_size lets the log's files be used
   // again, as they are on any server that has run for a while, instead of being made during a run.

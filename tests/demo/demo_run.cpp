@@ -44,7 +44,7 @@ PgServerOptions postgres_options(const DemoOptions& options) {
       arguments.emplace_back(one);
     }
   }
-  return {arguments};
+  return {.arguments = std::move(arguments), .is_on_disk = true};
 }
 
 std::int64_t stale_completions_of(const DemoWorker& worker) {

@@ -58,9 +58,20 @@ std::string binary_folder() {
   return *std::max_element(found.begin(), found.end());
 }
 
+constexpr std::uintmax_t kRoom = std::uintmax_t{4} << 30;
+
+fs::path parent_folder(const PgServerOptions& options) {
+  const fs::path memory = "/dev/shm";
+  std::error_code absent;
+  const fs::space_info space = fs::space(memory, absent);
+  const bool has_room = !absent && space.available >= kRoom;
+  return has_room && !options.is_on_disk ? memory : fs::temp_directory_path();
+}
+
 }  // namespace
 
-PgServer::PgServer(PgServerOptions options) : options_(std::move(options)), bin_(binary_folder()) {
+PgServer::PgServer(PgServerOptions options)
+    : options_(std::move(options)), dir_(parent_folder(options_)), bin_(binary_folder()) {
   take_folder();
   run_to_end({bin_ + "/initdb", "-D", dir_.file("data"), "-U", kUser, "-A", "trust", "--no-locale",
               "-E", "UTF8", "--no-sync", "--no-instructions"});
@@ -73,7 +84,7 @@ PgServer::PgServer(PgServerOptions options) : options_(std::move(options)), bin_
 }
 
 PgServer::PgServer(StandbyOf of, PgServerOptions options)
-    : options_(std::move(options)), bin_(binary_folder()) {
+    : options_(std::move(options)), dir_(parent_folder(options_)), bin_(binary_folder()) {
   take_folder();
   run_to_end({bin_ + "/pg_basebackup", "-d", of.primary.conninfo() + " application_name=standby",
               "-D", dir_.file("data"), "-R", "-X", "stream", "-c", "fast", "--no-sync"});
@@ -124,7 +135,9 @@ void PgServer::start() {
                                    "-c",
                                    "max_connections=100",
                                    "-c",
-                                   "wal_level=replica"};
+                                   "wal_level=replica",
+                                   "-c",
+                                   options_.is_on_disk ? "fsync=on" : "fsync=off"};
   argv.insert(argv.end(), options_.arguments.begin(), options_.arguments.end());
   process_.emplace(ProcessOptions{.argv = std::move(argv),
                                   .env = options_.env,

@@ -23,6 +23,10 @@ struct PgServerOptions {
   std::vector<std::string> arguments;
   // "NAME=value" entries that are added to the server's environment.
   std::vector<std::string> env;
+  // On the disk, with fsync, for what is measured or runs long. Else its files are in memory where
+  // there is room: processes are killed here, never the machine, and what a server has written, the
+  // system keeps.
+  bool is_on_disk = false;
 };
 
 class PgServer {

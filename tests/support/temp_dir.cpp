@@ -8,9 +8,9 @@
 
 namespace han::tests {
 
-TempDir::TempDir() {
+TempDir::TempDir(const std::filesystem::path& parent) {
   // Short, because the path of a unix socket has at most 107 bytes.
-  std::string pattern = (std::filesystem::temp_directory_path() / "han-XXXXXX").string();
+  std::string pattern = (parent / "han-XXXXXX").string();
   if (::mkdtemp(pattern.data()) == nullptr || ::chmod(pattern.c_str(), 0755) != 0) {
     throw std::system_error(errno, std::generic_category(), "mkdtemp");
   }

@@ -14,7 +14,8 @@ namespace han::tests {
 
 class TempDir {
  public:
-  TempDir();
+  // Inside `parent`, which must exist.
+  explicit TempDir(const std::filesystem::path& parent = std::filesystem::temp_directory_path());
   ~TempDir();
   TempDir(const TempDir&) = delete;
   TempDir& operator=(const TempDir&) = delete;

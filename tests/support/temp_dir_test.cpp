@@ -21,5 +21,11 @@ TEST(TempDir, IsRemovedWithItsContent) {
   EXPECT_FALSE(std::filesystem::exists(path));
 }
 
+TEST(TempDir, LiesWhereItIsAskedFor) {
+  const TempDir outer;
+  const TempDir inner(outer.path());
+  EXPECT_EQ(inner.path().parent_path(), outer.path());
+}
+
 }  // namespace
 }  // namespace han::tests
