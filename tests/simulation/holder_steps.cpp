@@ -88,8 +88,13 @@ void Simulation::claim_suspect(Worker& worker) {
 
 std::vector<Simulation::Held> Simulation::some_held(Worker& worker, std::size_t most) {
   std::vector<Held> items;
-  for (const auto& [id, held] : worker.held) {
-    if (items.size() < most && random_.below(3) > 0) items.push_back(held);
+  // A worker that has got no answer asks again before it does anything else, as a rule.
+  const auto is_in_doubt = [](const auto& held) { return held.second.is_in_doubt; };
+  const bool are_in_doubt =
+      random_.below(4) > 0 && std::any_of(worker.held.begin(), worker.held.end(), is_in_doubt);
+  for (const auto& item : worker.held) {
+    if (are_in_doubt && !is_in_doubt(item)) continue;
+    if (items.size() < most && (are_in_doubt || random_.below(3) > 0)) items.push_back(item.second);
   }
   return items;
 }

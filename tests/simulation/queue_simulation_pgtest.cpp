@@ -38,7 +38,8 @@ void simulate(std::uint64_t seed) {
   // What was not exercised proves nothing.
   if (!history.violations().empty() || steps < kSteps) return;
   for (const char* what : {"completions accepted", "completions already done", "rescued",
-                           "completions of late holders refused", "operations without an answer"}) {
+                           "completions of late holders refused", "operations without an answer",
+                           "server crashes", "claims lost in a crash of the server"}) {
     EXPECT_GT(history.counts().contains(what) ? history.counts().at(what) : 0, 0) << what;
   }
 }

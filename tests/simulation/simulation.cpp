@@ -10,7 +10,7 @@ using namespace std::chrono_literals;
 
 constexpr std::size_t kWorkers = 3;
 constexpr std::int32_t kCrashesMax = 2;
-constexpr std::int32_t kAttemptsMax = 3;
+constexpr std::int32_t kAttemptsMax = 2;
 // Nothing expires by itself, however slow the machine is.
 constexpr auto kLease = 6h;
 constexpr int kDrainRounds = 400;
@@ -114,7 +114,7 @@ const History& Simulation::run(std::size_t steps) {
   for (std::size_t number = 1; number <= steps && history_.violations().empty(); ++number) {
     clock_.advance(7ms);
     Worker& worker = *workers_[random_.below(workers_.size())];
-    if (random_.one_in(700)) {
+    if (number == steps / 2 || random_.one_in(1500)) {
       history_.begin_step(number, "server crash");
       server_crash(worker);
       continue;
