@@ -54,11 +54,12 @@ RETURNING t.id, t.generation, t.kind, substring(t.payload FROM 1 FOR $4) AS payl
   (date_part('epoch', statement_timestamp() - t.submitted_at) * 1000)::bigint AS waited_ms,
   t.suspect)sql";
 
-// Exhausted rows ($5) are left to dead_letter() (R14); a paused kind is not claimed even before its
-// rows have left the index.
-#define CLAIMABLE                                                                       \
-  "t.lease_token IS NULL AND t.attempt < $5 AND t.kind <> ALL (ARRAY(SELECT kind FROM " \
+// A paused kind is not claimed even before its rows have left the index.
+#define FREE                                                         \
+  "t.lease_token IS NULL AND t.kind <> ALL (ARRAY(SELECT kind FROM " \
   "message_safety.paused_kinds))"
+// Exhausted rows ($5) are left to dead_letter() (R14).
+#define CLAIMABLE FREE " AND t.attempt < $5"
 
 std::string claim_of(std::string_view picked, Audit audit) {
   std::string statement = "WITH ";
@@ -100,14 +101,15 @@ std::string claim_lanes(Audit audit) {
       audit);
 }
 
-// Claims one suspect whose time has come.
+// Claims one suspect whose time has come, however many attempts it had: dead_letter() does not see
+// it, its crashes and its holder end it.
 // Locks: the claimed row, SKIP LOCKED. Index: safety_tasks_suspects, from its start; leased ones
 // before it are as few as there are processes.
 std::string claim_suspect(Audit audit) {
   return claim_of(
       "picked AS MATERIALIZED (SELECT t.ctid AS tid "
       "FROM message_safety.safety_tasks t WHERE t.suspect "
-      "AND t.run_at <= statement_timestamp() AND " CLAIMABLE
+      "AND t.run_at <= statement_timestamp() AND " FREE
       " ORDER BY t.run_at, t.id LIMIT 1 FOR UPDATE SKIP LOCKED)",
       audit);
 }

@@ -168,6 +168,23 @@ TEST_F(QueueClaim, ASuspectStaysOneWhenItIsGivenBack) {
   EXPECT_TRUE(queue_->claim_suspect(holder_, soon()));
 }
 
+// Else nobody would end it before decide_by: dead_letter() reads the claim index only.
+TEST_F(QueueClaim, R14_ASuspectThatHasUsedItsAttemptsIsClaimedAndEndsByItsCrashes) {
+  submit(1);
+  make_suspects();
+  execute("UPDATE message_safety.safety_tasks SET attempt = 5");
+  ASSERT_EQ(queue_->options().retry.attempts_max, 5);
+  for (int crash = 1; crash <= 2; ++crash) {
+    const auto task = queue_->claim_suspect(holder_, soon());
+    ASSERT_TRUE(task);
+    EXPECT_EQ(task->attempt, 5 + crash);
+    expire_leases();
+    queue_->rescue_suspects(100, soon());
+    execute("UPDATE message_safety.safety_tasks SET run_at = clock_timestamp()");
+  }
+  EXPECT_EQ(value("SELECT state || ' ' || reason FROM message_safety.results"), "dead crashed");
+}
+
 TEST_F(QueueClaim, R22_ASnoozedTaskIsNotChargedAndComesAfterItsDelay) {
   submit(1);
   const auto lease = claim_one();

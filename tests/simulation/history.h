@@ -67,6 +67,8 @@ class History {
   const std::map<std::string, std::int64_t>& counts() const { return counts_; }
 
  private:
+  std::vector<pgqueue::Uuid> ids() const;
+
   std::map<pgqueue::Uuid, TaskRecord> tasks_;
   std::vector<std::string> violations_;
   std::map<std::string, std::int64_t> counts_;

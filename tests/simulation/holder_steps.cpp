@@ -44,15 +44,25 @@ pgqueue::VerdictRow verdict_of(const pgqueue::Lease& lease) {
 
 void Simulation::take(Worker& worker, const std::vector<pgqueue::ClaimedTask>& tasks,
                       bool are_suspects) {
+  std::vector<pgqueue::Uuid> ids;
+  for (const pgqueue::ClaimedTask& task : tasks) ids.push_back(task.lease.task_id);
+  const std::vector<Truth> truths = observer_.truths(ids);
+  auto truth = truths.begin();
   for (const pgqueue::ClaimedTask& task : tasks) {
-    history_.claimed(task, observer_.truth(task.lease.task_id));
+    history_.claimed(task, *truth++);
     history_.expect(task.is_suspect == are_suspects, "a suspect came with others, or no suspect");
     history_.expect(!paused_.contains(task.kind), "a task of a paused kind was claimed");
     worker.held[task.lease.task_id] = {task.lease, task.attempt};
   }
 }
 
+// The first worker lives on suspects: so their late holders meet new ones.
+bool Simulation::leaves_to_others(const Worker& worker) {
+  return !is_draining_ && &worker == workers_.front().get() && !random_.one_in(6);
+}
+
 void Simulation::claim(Worker& worker) {
+  if (leaves_to_others(worker)) return;
   const std::size_t most = is_draining_ ? 50 : 1 + random_.below(5);
   if (is_draining_ || random_.one_in(2)) worker.cursor = {};
   const auto tasks =
@@ -63,6 +73,7 @@ void Simulation::claim(Worker& worker) {
 }
 
 void Simulation::claim_lanes(Worker& worker) {
+  if (leaves_to_others(worker)) return;
   const auto heads = ask([&] { return worker.queue->lanes({}, 10, soon()); });
   if (!heads || heads->empty()) return;
   std::vector<pgqueue::LaneQuota> quotas;
@@ -122,20 +133,29 @@ void Simulation::verdicts_and_fault(pgqueue::Transaction& transaction,
     case HookFault::kThrows:
       throw std::runtime_error("the hook throws");
     case HookFault::kPeers:  // others go on, past the locked rows
+      is_in_hook_ = true;
       for (auto& peer : workers_) {
         if (peer.get() == &worker) continue;
         time_passes(*peer);
         rescue(*peer);
         claim(*peer);
       }
+      is_in_hook_ = false;
       break;
   }
 }
 
+std::vector<Truth> Simulation::truths_of(const std::vector<Held>& items) {
+  std::vector<pgqueue::Uuid> ids;
+  for (const Held& held : items) ids.push_back(held.lease.task_id);
+  return observer_.truths(ids);
+}
+
 void Simulation::check_unchanged(const std::vector<Held>& items, const std::vector<Truth>& before) {
+  const std::vector<Truth> now = truths_of(items);
   for (std::size_t i = 0; i < items.size(); ++i) {
     if (before[i].is_holder(items[i].lease)) continue;
-    const Truth after = observer_.truth(items[i].lease.task_id);
+    const Truth& after = now[i];
     history_.expect(after.digest == before[i].digest && after.results == before[i].results,
                     "a late holder changed a row");
   }
@@ -153,33 +173,35 @@ void Simulation::completion_answered(Worker& worker, const std::vector<Held>& it
   if (!had_peers) check_unchanged(items, before);
 }
 
+Simulation::HookFault Simulation::draw_hook_fault() {
+  static const std::vector<HookFault> kFaults = {HookFault::kLostAnswer, HookFault::kLostAnswer,
+                                                 HookFault::kLostAnswer, HookFault::kTerminated,
+                                                 HookFault::kThrows,     HookFault::kPeers};
+  if (is_draining_ || random_.below(3) > 0) return HookFault::kNone;
+  // The server starts slowly: seldom.
+  return random_.one_in(150) ? HookFault::kServerCrash : random_.of(kFaults);
+}
+
 void Simulation::complete(Worker& worker) {
   const std::vector<Held> items = some_held(worker, 4);
   if (items.empty()) return;
   std::vector<Completion> completions;
-  std::vector<Truth> before;
+  const std::vector<Truth> before = truths_of(items);
   for (const Held& held : items) {
     completions.push_back({.lease = held.lease, .outcome = pgqueue::Outcome{.decision = "allow"}});
-    before.push_back(observer_.truth(held.lease.task_id));
   }
-  const auto fault = is_draining_ || random_.below(4) > 0
-                         ? HookFault::kNone
-                         : static_cast<HookFault>(random_.below(6));
-  // The server starts slowly: seldom.
-  const bool is_skipped = fault == HookFault::kServerCrash && !random_.one_in(25);
+  const HookFault fault = draw_hook_fault();
   std::set<pgqueue::Uuid> locked;
   std::optional<RowLock> lock;
   if (!is_draining_ && fault == HookFault::kNone && random_.one_in(15) && before[0].is_live) {
     lock.emplace(conninfo_, items[0].lease.task_id);
     locked.insert(items[0].lease.task_id);
   }
-  // Peers that get no answer of their own have let go of the gate again.
   try {
     const auto outcomes = worker.queue->complete(
         completions,
         [&](pgqueue::Transaction& transaction, std::span<const std::size_t> accepted) {
-          verdicts_and_fault(transaction, items, accepted, is_skipped ? HookFault::kNone : fault,
-                             worker);
+          verdicts_and_fault(transaction, items, accepted, fault, worker);
         },
         soon());
     gate_.set(GateMode::kPass);
@@ -248,11 +270,8 @@ void Simulation::heartbeat(Worker& worker) {
   const auto held = some_held(worker, 4);
   if (held.empty()) return;
   std::vector<pgqueue::Lease> leases;
-  std::vector<Truth> before;
-  for (const Held& item : held) {
-    leases.push_back(item.lease);
-    before.push_back(observer_.truth(item.lease.task_id));
-  }
+  const std::vector<Truth> before = truths_of(held);
+  for (const Held& item : held) leases.push_back(item.lease);
   std::optional<RowLock> lock;
   if (random_.one_in(8) && before[0].is_live) lock.emplace(conninfo_, leases[0].task_id);
   std::vector<pgqueue::HeartbeatOutcome> outcomes;

@@ -15,10 +15,11 @@ SELECT t.state = 'leased', t.generation, t.lease_token, t.lease_until < clock_ti
        t.attempt, t.crashes::integer, t.suspect, md5(t::text), r.state::text, r.generation,
        r.lease_token,
        (SELECT count(*) FROM message_safety.results x WHERE x.task_id = g.id)
-FROM (SELECT $1 AS id) g
+FROM unnest($1) WITH ORDINALITY AS g(id, n)
 LEFT JOIN message_safety.safety_tasks t ON t.id = g.id
 LEFT JOIN LATERAL (
   SELECT x.* FROM message_safety.results x WHERE x.task_id = g.id LIMIT 1) r ON true
+ORDER BY g.n
 )sql";
 
 const std::string kTerminateOthers =
@@ -43,29 +44,34 @@ pgqueue::Rows Observer::run(const std::string& sql, std::vector<pgqueue::Param> 
       connection_->run({&statement, 1}, soon(), pgqueue::Connection::Commits::kYes).front());
 }
 
-Truth Observer::truth(const pgqueue::Uuid& id) {
-  const pgqueue::Rows rows = run(kTruth, {pgqueue::Param::uuid(id)});
-  Truth truth;
-  if (!rows.is_null(0, 0)) {
-    truth.is_live = true;
-    truth.is_leased = rows.boolean(0, 0);
-    truth.generation = rows.int8(0, 1);
-    if (truth.is_leased) {
-      truth.token = rows.uuid(0, 2);
-      truth.is_over = rows.boolean(0, 3);
+std::vector<Truth> Observer::truths(const std::vector<pgqueue::Uuid>& ids) {
+  pgqueue::ArrayParam wanted(pgqueue::Oid::kUuid, ids.size());
+  for (const pgqueue::Uuid& id : ids) wanted.add(id);
+  const pgqueue::Rows rows = run(kTruth, {wanted.build()});
+  std::vector<Truth> truths(ids.size());
+  for (int row = 0; row < rows.size(); ++row) {
+    Truth& truth = truths[static_cast<std::size_t>(row)];
+    if (!rows.is_null(row, 0)) {
+      truth.is_live = true;
+      truth.is_leased = rows.boolean(row, 0);
+      truth.generation = rows.int8(row, 1);
+      if (truth.is_leased) {
+        truth.token = rows.uuid(row, 2);
+        truth.is_over = rows.boolean(row, 3);
+      }
+      truth.attempt = rows.int4(row, 4);
+      truth.crashes = rows.int4(row, 5);
+      truth.is_suspect = rows.boolean(row, 6);
+      truth.digest = rows.text(row, 7);
     }
-    truth.attempt = rows.int4(0, 4);
-    truth.crashes = rows.int4(0, 5);
-    truth.is_suspect = rows.boolean(0, 6);
-    truth.digest = rows.text(0, 7);
+    if (!rows.is_null(row, 8)) {
+      truth.final_state = rows.text(row, 8);
+      truth.final_generation = rows.int8(row, 9);
+      if (!rows.is_null(row, 10)) truth.final_token = rows.uuid(row, 10);
+    }
+    truth.results = rows.int8(row, 11);
   }
-  if (!rows.is_null(0, 8)) {
-    truth.final_state = rows.text(0, 8);
-    truth.final_generation = rows.int8(0, 9);
-    if (!rows.is_null(0, 10)) truth.final_token = rows.uuid(0, 10);
-  }
-  truth.results = rows.int8(0, 11);
-  return truth;
+  return truths;
 }
 
 std::vector<pgqueue::Uuid> Observer::ids(const std::string& sql) {

@@ -47,7 +47,9 @@ class Observer {
 
   // After a crash of the server.
   void reconnect();
-  Truth truth(const pgqueue::Uuid& id);
+  Truth truth(const pgqueue::Uuid& id) { return truths({id}).front(); }
+  // In the order given.
+  std::vector<Truth> truths(const std::vector<pgqueue::Uuid>& ids);
   std::vector<pgqueue::Uuid> ids(const std::string& sql);
   // First column text, second a number, of a query.
   std::vector<std::pair<std::string, std::int64_t>> counts(const std::string& sql);

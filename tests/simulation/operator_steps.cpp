@@ -189,7 +189,7 @@ void Simulation::end_and_unpark(Worker& worker) {
 // Time is a matter of the rows: leases, delays and decide_by come to their ends.
 void Simulation::time_passes(Worker&) {
   const std::size_t most = is_draining_ ? 1'000'000 : 1 + random_.below(4);
-  if (is_draining_ || random_.one_in(2)) {
+  if (is_draining_ || random_.below(4) > 0) {
     observer_.execute(
         "UPDATE message_safety.safety_tasks SET lease_until = clock_timestamp() - interval '1 "
         "ms' " +

@@ -61,7 +61,7 @@ pgqueue::Uuid Simulation::new_id(const Worker& worker) {
 }
 
 Simulation::Fault Simulation::draw_fault() {
-  if (is_draining_) return Fault::kNone;
+  if (is_draining_ || is_in_hook_) return Fault::kNone;
   switch (random_.below(40)) {
     case 0:
       return Fault::kLostAnswer;
@@ -90,7 +90,7 @@ const std::vector<Simulation::Choice>& Simulation::choices() {
       {"submit", 16, &Simulation::submit},
       {"claim", 20, &Simulation::claim},
       {"claim lanes", 8, &Simulation::claim_lanes},
-      {"claim a suspect", 8, &Simulation::claim_suspect},
+      {"claim a suspect", 14, &Simulation::claim_suspect},
       {"complete", 30, &Simulation::complete},
       {"fail", 8, &Simulation::fail},
       {"give back", 5, &Simulation::give_back},
@@ -100,7 +100,7 @@ const std::vector<Simulation::Choice>& Simulation::choices() {
       {"pause or resume", 2, &Simulation::pause_or_resume},
       {"redrive", 2, &Simulation::redrive},
       {"erase", 1, &Simulation::erase},
-      {"rescue", 10, &Simulation::rescue},
+      {"rescue", 12, &Simulation::rescue},
       {"rescue suspects", 6, &Simulation::rescue_suspects},
       {"end and unpark", 8, &Simulation::end_and_unpark},
       {"time passes", 12, &Simulation::time_passes},

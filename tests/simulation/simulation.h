@@ -84,6 +84,7 @@ class Simulation {
     }
   }
   Fault draw_fault();
+  HookFault draw_hook_fault();
   void no_answer(const pgqueue::Error& error);
   void crash_server();
 
@@ -97,6 +98,8 @@ class Simulation {
   void heartbeat(Worker& worker);
   void forget_all(Worker& worker);
   void take(Worker& worker, const std::vector<pgqueue::ClaimedTask>& tasks, bool are_suspects);
+  bool leaves_to_others(const Worker& worker);
+  std::vector<Truth> truths_of(const std::vector<Held>& items);
   std::vector<Held> some_held(Worker& worker, std::size_t most);
   void completion_answered(Worker& worker, const std::vector<Held>& items,
                            const std::vector<Truth>& before,
@@ -121,7 +124,6 @@ class Simulation {
   void time_passes(Worker& worker);
   void server_crash(Worker& worker);
   std::optional<pgqueue::Uuid> some_live();
-  void read_all_again();
   void learn_kinds_paused();
 
   void drain();
@@ -139,6 +141,8 @@ class Simulation {
   std::int64_t payloads_used_ = 0;
   // Draining: no more faults.
   bool is_draining_ = false;
+  // A worker's transaction is open while others act.
+  bool is_in_hook_ = false;
 };
 
 }  // namespace han::tests
