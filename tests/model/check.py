@@ -79,8 +79,9 @@ def build(folder, defines, is_liveness, is_short):
     if code != 0:
         fail(f"spin does not read the model:\n{output}")
     kind = "-DNFAIR=3" if is_liveness else "-DSAFETY"
-    code, output = run(["gcc", "-O0" if is_short else "-O2", "-w", "-DVECTORSZ=256", "-DCOLLAPSE", "-DNOBOUNDCHECK",
-                        f"-DMEMLIM={MEMORY_MIB}", kind, "-o", "pan", "pan.c"], folder)
+    code, output = run(["gcc", "-O0" if is_short else "-O2", "-w", "-DVECTORSZ=256", "-DCOLLAPSE",
+                        "-DNOBOUNDCHECK", f"-DMEMLIM={MEMORY_MIB}", kind, "-o", "pan", "pan.c"],
+                       folder)
     if code != 0:
         fail(f"gcc: {output}")
 

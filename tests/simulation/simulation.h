@@ -1,9 +1,9 @@
 // Simulation: the real queue on a real PostgreSQL, with faults between any two statements.
 //
 // One thread, and a seed that decides everything: which of the workers, operators and submitters
-// acts next, what it does, and what goes wrong meanwhile. Time is moved by changing the rows: leases
-// expire, delays pass and decide_by comes when the seed says so. At the end all workers forget what
-// they hold, and a last one works until nothing is left.
+// acts next, what it does, and what goes wrong meanwhile. Time is moved by changing the rows:
+// leases expire, delays pass and decide_by comes when the seed says so. At the end all workers
+// forget what they hold, and a last one works until nothing is left.
 //
 // Threads: one thread at a time.
 // Owns:    a database of the server, its gate and the workers.
