@@ -174,8 +174,8 @@ LEFT JOIN LATERAL (
 )sql";
 
 // Gives tasks back to the queue after $4 ms ($5: 1 refunds the attempt; $6: why). A delayed task is
-// parked, never beyond decide_by; a suspect stays one. Returns the ids. Locks: the rows, in id order,
-// SKIP LOCKED. Index: primary key.
+// parked, never beyond decide_by; a suspect stays one. Returns the ids. Locks: the rows, in id
+// order, SKIP LOCKED. Index: primary key.
 std::string give_back(Audit audit) {
   std::string statement = R"sql(
 WITH given AS (
