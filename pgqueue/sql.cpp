@@ -88,8 +88,8 @@ std::string claim(Audit audit) {
 }
 
 // Claims from lanes ($6 classes, $7 lanes), up to $9 tasks behind $8 of each.
-// Locks and index: as claim(); one descent of the index a lane. By rows, not by equal columns: those
-// would let the planner read the whole primary key in the order of ids.
+// Locks and index: as claim(); one descent of the index a lane. By rows, not by equal columns:
+// those would let the planner read the whole primary key in the order of ids.
 std::string claim_lanes(Audit audit) {
   return claim_of(
       "given AS (SELECT * FROM unnest($6, $7, $8, $9) AS u(class, lane, after, quota)), "
@@ -239,10 +239,10 @@ gone AS (
 }  // namespace
 
 // Finishes leased tasks: the guard, the delete and the result are one statement, so I2 and I3 are
-// checked under the row locks. What comes after decide_by is no verdict: the task ends expired, with
-// the disposition $16. Locks: the rows, in id order; one that another transaction has locked is
-// skipped, or waited for as long as the flight's lock_timeout. Index: primary key. Returns the ids
-// accepted.
+// checked under the row locks. What comes after decide_by is no verdict: the task ends expired,
+// with the disposition $16. Locks: the rows, in id order; one that another transaction has locked
+// is skipped, or waited for as long as the flight's lock_timeout. Index: primary key. Returns the
+// ids accepted.
 std::string complete(CompletionLog log, PayloadRetention retention, Audit audit,
                      LockedRows locked) {
   std::string statement = R"sql(

@@ -2,7 +2,8 @@
 //
 // All of them claim by FOR UPDATE SKIP LOCKED behind a cursor, guard the completion by generation
 // and token under the row's lock, keep a result row a task and erase its payload, so they differ in
-// the layout alone, and one in how it completes. Each has the indexes that claiming and rescuing need.
+// the layout alone, and one in how it completes. Each has the indexes that claiming and rescuing
+// need.
 //
 // Threads: values. Owns: its texts. Blocks: never.
 #pragma once
