@@ -12,11 +12,14 @@ namespace han::pgqueue {
 namespace {
 
 constexpr std::chrono::seconds kRollbackTimeout{1};
+constexpr std::chrono::milliseconds kAnswerTimeMax{250};
 
 // Local to the transaction: nothing of it is left in the session. The server's own time limit is
-// the caller's deadline, so that a statement whose client has gone does not run on.
+// the caller's deadline, so that a statement whose client has gone does not run on; a little less,
+// so that the server's word still comes in time, and the connection is not given up for it.
 Statement settings(Deadline deadline, Durability durability, LockTimeout lock_timeout) {
-  const auto ms = std::chrono::ceil<std::chrono::milliseconds>(deadline.left()).count();
+  const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline.left());
+  const auto ms = (left - std::min(left / 8, kAnswerTimeMax)).count();
   const auto bounded = std::clamp<long long>(ms, 1, 24LL * 3600 * 1000);
   return {"settings",
           sql::kSettings,

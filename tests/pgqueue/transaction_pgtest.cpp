@@ -55,6 +55,20 @@ TEST_F(TransactionTest, SettingsAreLocalToIt) {
   EXPECT_EQ(connection.run({&show, 1}, soon(), Connection::Commits::kNo)[0].text(0, 0), "on");
 }
 
+// A slow statement costs no connection: the server says that the time is over before we give up.
+TEST_F(TransactionTest, TheServersWordComesBeforeTheDeadline) {
+  Connection connection(conninfo_, soon());
+  try {
+    Transaction::run(connection, {"sleep", "SELECT pg_sleep(62)", {}}, safety::Deadline::after(2s));
+    FAIL() << "no error";
+  } catch (const pgqueue::Error& error) {
+    EXPECT_EQ(error.sqlstate(), "57014");
+    EXPECT_TRUE(error.is_deadline());
+    EXPECT_FALSE(error.is_in_doubt());
+  }
+  EXPECT_TRUE(connection.is_usable());
+}
+
 TEST_F(TransactionTest, TheServerEndsAStatementAtTheDeadlineToo) {
   Connection connection(conninfo_, soon());
   EXPECT_THROW(Transaction::run(connection, {"sleep", "SELECT pg_sleep(61)", {}},
