@@ -1,5 +1,5 @@
--- Submitting, as a function: an API in any language calls it in its own transaction. Errors have SQLSTATE HS001 and name the position of the task in the call, never its
--- content.
+-- Submitting, as a function: an API in any language calls it in its own transaction. Errors have
+-- SQLSTATE HS001 and name the position of the task in the call, never its content.
 
 -- Version 7 (RFC 9562 section 5.7): 48 bits of milliseconds, the rest random.
 CREATE FUNCTION message_safety.uuid_v7() RETURNS uuid

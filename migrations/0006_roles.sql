@@ -41,10 +41,12 @@ BEGIN
   FOR v_object IN
     SELECT p.oid::regprocedure AS name FROM pg_proc p
     WHERE p.pronamespace = 'message_safety'::regnamespace
+      AND (v_is_superuser OR pg_has_role(p.proowner, 'MEMBER'))
   LOOP
     EXECUTE format('ALTER FUNCTION %s OWNER TO %I', v_object.name, p_owner);
   END LOOP;
-  -- Sessions of others are visible to the read-only role alone, so its function tells their age.
+  -- Sessions of others are visible to the read-only role alone, so its function tells their age. It
+  -- stays so when somebody who is no superuser calls this again.
   IF v_is_superuser THEN
     EXECUTE format('ALTER FUNCTION message_safety.snapshot_age_ms() OWNER TO %I', p_readonly);
   END IF;
@@ -79,7 +81,8 @@ BEGIN
   EXECUTE format('GRANT SELECT ON message_safety.results, message_safety.results_default,
                   message_safety.callers, message_safety.paused_kinds, message_safety.audit TO %I',
                  p_readonly);
-  EXECUTE format('GRANT EXECUTE ON FUNCTION message_safety.snapshot_age_ms() TO %I', p_readonly);
+  EXECUTE format('GRANT EXECUTE ON FUNCTION message_safety.snapshot_age_ms() TO %I, %I', p_owner,
+                 p_readonly);
   IF v_is_superuser THEN
     EXECUTE format('GRANT pg_read_all_stats TO %I', p_readonly);
     EXECUTE format('ALTER DATABASE %I SET log_parameter_max_length = 0', current_database());

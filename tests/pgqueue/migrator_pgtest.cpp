@@ -161,15 +161,27 @@ TEST_F(MigratorTest, AWorkerRoleCanDoTheWorkersWork) {
       soon());
   pgqueue::Transaction forged(own);
   EXPECT_THROW(api.submit(forged, "forged", {&task, 1}, soon()), pgqueue::Error);
-  // All three read the figures and the task, none its payload.
-  execute("CREATE ROLE r2_login LOGIN IN ROLE r2_role");
-  for (const char* user : {"w2_login", "a2_login", "r2_login"}) {
+  // All of them read the figures and the task; payloads are read by none of these calls.
+  execute("CREATE ROLE r2_login LOGIN IN ROLE r2_role; CREATE ROLE o2_login LOGIN IN ROLE o2_role");
+  for (const char* user : {"w2_login", "a2_login", "r2_login", "o2_login"}) {
     pgqueue::Connection connection(as(user), soon());
     EXPECT_EQ(pgqueue::queue_stats(connection, 10, soon()).ready, 0) << user;
     EXPECT_EQ(pgqueue::find_task(connection, id, "hold", soon())->state, "done") << user;
     EXPECT_EQ(pgqueue::list_tasks(connection, {.state = "done"}, soon()).size(), 1U) << user;
     EXPECT_EQ(pgqueue::list_tasks(connection, {.state = "queued"}, soon()).size(), 0U) << user;
   }
+}
+
+TEST_F(MigratorTest, WhoOwnsTheSchemaMayMakeTheRolesAgain) {
+  Migrator migrator(*connection_);
+  migrator.migrate(soon());
+  EXPECT_TRUE(migrator.apply_roles({"o3_role", "w3_role", "a3_role", "r3_role"}, soon()));
+  execute("CREATE ROLE o3_login LOGIN CREATEROLE IN ROLE o3_role");
+  pgqueue::Connection connection(direct_conninfo_ + " user=o3_login", soon());
+  Migrator again(connection);
+  EXPECT_FALSE(again.apply_roles({"o3_role", "w3_role", "a3_role", "r3_role"}, soon()));
+  EXPECT_EQ(value("SELECT proowner::regrole::text FROM pg_proc WHERE proname = 'snapshot_age_ms'"),
+            "r3_role");
 }
 
 }  // namespace han::tests
