@@ -1,5 +1,5 @@
-// Statements of maintenance: each re-checks what it changes under the row's lock, so that any number
-// of workers may run them at once.
+// Statements of maintenance: each re-checks what it changes under the row's lock, so that any
+// number of workers may run them at once.
 #include "pgqueue/sql.h"
 #include "pgqueue/sql_parts.h"
 

@@ -5,7 +5,7 @@
 //
 // Threads:   start() and stop() from one thread.
 // Owns:      its thread; borrows queue and table.
-// Blocks:    stop() up to one database deadline.
+// Blocks:    stop() up to `timeout`.
 // Fails:     never; a failed heartbeat is logged, counted and tried again within a third of the
 // interval.
 #pragma once

@@ -7,7 +7,7 @@
 //
 // Threads:   start() and stop() from one thread.
 // Owns:      its thread; borrows queue and reach.
-// Blocks:    stop() for one statement at most: one database deadline.
+// Blocks:    stop() for one statement at most: one database deadline; two when retention is due.
 // Fails:     never; a failed round is logged and tried again.
 // Limits:    a round does at most kPagesMax statements of each sort; what is left is the next
 //            round's.
