@@ -99,8 +99,8 @@ FROM page ORDER BY n, id DESC
 const std::string_view kRescueSuspects =
     "SELECT rescued, dead, banned FROM message_safety.rescue_suspects($1, $2, $3, $4, $5, $6)";
 
-// Finishes up to $1 tasks whose decide_by has passed, leased and parked ones too: a holder finds its
-// lease lost. $2 is the disposition. Returns the ids.
+// Finishes up to $1 tasks whose decide_by has passed, leased and parked ones too: a holder finds
+// its lease lost. $2 is the disposition. Returns the ids.
 // Locks: those rows, SKIP LOCKED. Index: safety_tasks_decide_by, from its start.
 std::string expire(PayloadRetention retention, Audit audit) {
   return R"sql(

@@ -8,8 +8,8 @@
 //
 // Threads:   safe to share.
 // Blocks:    wait_idle() only.
-// Limits:    as many as the claimer may hold, (threads + waiting batches) x batch, and what waits to
-//            be committed: the completion buffer, and Committer::kDeferredMax.
+// Limits:    as many as the claimer may hold, (threads + waiting batches) x batch, and what waits
+//            to be committed: the completion buffer, and Committer::kDeferredMax.
 #pragma once
 
 #include <condition_variable>
