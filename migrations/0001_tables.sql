@@ -143,7 +143,7 @@ CREATE TABLE message_safety.results (
 CREATE INDEX results_task ON message_safety.results (task_id);
 CREATE TABLE message_safety.results_default PARTITION OF message_safety.results DEFAULT;
 
--- Payloads of finished tasks, kept only where payload_retention asks for it, in the same
+-- Payloads of finished tasks, kept only where payload_retention_days is above 0, in the same
 -- partitions.
 CREATE TABLE message_safety.payloads (
   task_id uuid NOT NULL,
