@@ -16,7 +16,6 @@ namespace han::tests {
 namespace {
 
 using Json = nlohmann::ordered_json;
-using ::testing::EndsWith;
 using ::testing::HasSubstr;
 using ::testing::Not;
 using ::testing::StartsWith;
