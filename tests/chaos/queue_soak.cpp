@@ -72,7 +72,10 @@ class QueueSoak {
     ProgressBar bar("soak");
     std::int64_t live = 0;
     while (submitted_ < options_.tasks || live > 0) {
-      while (submitted_ < options_.tasks && live < std::min(kLiveMost, options_.tasks / 4)) {
+      // A little at a time, so that the disturbances come while there is work.
+      for (int i = 0;
+           i < 2 && submitted_ < options_.tasks && live < std::min(kLiveMost, options_.tasks / 4);
+           ++i) {
         submit();
         live += static_cast<std::int64_t>(kBatch);
       }
