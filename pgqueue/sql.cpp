@@ -119,12 +119,12 @@ std::string claim_suspect(Audit audit) {
 const std::string_view kLanes = R"sql(
 WITH RECURSIVE head AS (
   (SELECT t.class, t.lane, t.submitted_at FROM message_safety.safety_tasks t
-   WHERE NOT t.parked AND (t.class, t.lane) > ($1, $2) AND t.lease_token IS NULL
+   WHERE NOT t.parked AND (t.class, t.lane) > ($1, $2) AND )sql" FREE R"sql(
    ORDER BY t.class, t.lane, t.id LIMIT 1)
   UNION ALL
   SELECT next.* FROM head h CROSS JOIN LATERAL (
     SELECT t.class, t.lane, t.submitted_at FROM message_safety.safety_tasks t
-    WHERE NOT t.parked AND (t.class, t.lane) > (h.class, h.lane) AND t.lease_token IS NULL
+    WHERE NOT t.parked AND (t.class, t.lane) > (h.class, h.lane) AND )sql" FREE R"sql(
     ORDER BY t.class, t.lane, t.id LIMIT 1) next)
 SELECT class, lane,
   (date_part('epoch', statement_timestamp() - submitted_at) * 1000)::bigint
@@ -135,7 +135,7 @@ FROM head LIMIT $3
 const std::string_view kSuspectsWaiting = R"sql(
 SELECT count(*) FROM (
   SELECT FROM message_safety.safety_tasks t
-  WHERE t.suspect AND t.run_at <= statement_timestamp() AND t.lease_token IS NULL LIMIT $1) x
+  WHERE t.suspect AND t.run_at <= statement_timestamp() AND )sql" FREE R"sql( LIMIT $1) x
 )sql";
 
 // Renews leases that have not expired; $4 is the duration in ms. Returns the ids renewed.

@@ -162,6 +162,10 @@ std::vector<std::size_t> Committer::commit_halves(const std::vector<FinishedTask
 std::vector<std::size_t> Committer::commit(const std::vector<FinishedTask>& tasks) {
   std::vector<std::size_t> committed;
   if (tasks.empty()) return committed;
+  if (has_given_up_) {
+    metrics_.count("completions_dropped_total", "stopping", static_cast<double>(tasks.size()));
+    return committed;
+  }
   for (std::uint32_t failures = 0;; ++failures) {
     bool is_too_slow = false;
     try {
@@ -183,6 +187,7 @@ std::vector<std::size_t> Committer::commit(const std::vector<FinishedTask>& task
   // Out of time. While stopping, who stops gives the leases back; else they run out, and another
   // worker takes the tasks.
   if (is_out_of_time()) {
+    has_given_up_ = true;
     metrics_.count("completions_dropped_total", "stopping", static_cast<double>(tasks.size()));
   } else {
     drop(tasks, "lease_over");

@@ -13,6 +13,7 @@
 // Limits:    kDeferredMax rows wait for locks; at the bound a row is dropped to rescue.
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <deque>
@@ -35,7 +36,7 @@ class Committer {
             std::chrono::milliseconds timeout);
   void start();
   // From now on nothing is retried beyond `deadline`; leases of what is not committed then stay in
-  // the table, to be given back.
+  // the table, to be given back; when the database fails then, what still comes is not tried.
   void finish_by(Deadline deadline);
   // Retries locked rows until `deadline`, then returns when the thread has ended.
   void stop(Deadline deadline);
@@ -62,6 +63,8 @@ class Committer {
   Metrics& metrics_;
   const std::chrono::milliseconds timeout_;
   RepeatedLog failure_log_{LogLevel::kWarning, "commit failed"};
+  // Out of time and the database does not answer: what still comes is not tried.
+  std::atomic<bool> has_given_up_ = false;
   Mutex mutex_;
   std::condition_variable_any changed_;
   bool is_stopping_ GUARDED_BY(mutex_) = false;

@@ -119,6 +119,7 @@ TEST_F(QueueClaim, APausedKindIsNotClaimedBeforeItsRowsHaveLeftTheIndex) {
   EXPECT_TRUE(admin.pause("text", soon()));
   EXPECT_FALSE(admin.pause("text", soon()));
   EXPECT_EQ(claim(100).size(), 0U);
+  EXPECT_EQ(queue_->lanes({}, 10, soon()).size(), 0U);
   EXPECT_EQ(claim_lanes({{1, 0, {}, 100}}).size(), 0U);
   EXPECT_EQ(queue_->park_paused({}, 1000, soon()).changed, 20);
   EXPECT_EQ(value("SELECT count(*) FROM message_safety.safety_tasks WHERE paused"), "20");
@@ -156,6 +157,18 @@ TEST_F(QueueClaim, ASuspectIsClaimedAloneAndItsHoldersOtherTasksAreNotCharged) {
                   "FROM message_safety.safety_tasks"),
             "00 00 10");
   EXPECT_EQ(complete(task->lease), pgqueue::CompletionOutcome::kCompleted);
+}
+
+TEST_F(QueueClaim, ASuspectOfAPausedKindDoesNotWaitForAnybody) {
+  submit(1);
+  make_suspects();
+  pgqueue::QueueAdmin admin(*pool_);
+  admin.pause("text", soon());
+  EXPECT_EQ(queue_->suspects_waiting(soon()), 0);
+  EXPECT_FALSE(queue_->claim_suspect(holder_, soon()));
+  admin.resume("text", soon());
+  EXPECT_EQ(queue_->suspects_waiting(soon()), 1);
+  EXPECT_TRUE(queue_->claim_suspect(holder_, soon()));
 }
 
 TEST_F(QueueClaim, ASuspectStaysOneWhenItIsGivenBack) {

@@ -84,6 +84,20 @@ TEST_F(CommitterTest, R05_ADatabaseThatIsAwayIsWaitedForWithinTheLease) {
   EXPECT_EQ(results(), "2");
 }
 
+TEST_F(CommitterTest, R24_AfterTheGraceADeadDatabaseIsTriedOnce) {
+  PgServer own;
+  conninfo_ = own.make_database();
+  open({});
+  safety::Committer committer(*queue_, leases_, metrics_, 500ms);
+  const auto tasks = finish(2);
+  own.crash();
+  committer.finish_by(safety::Deadline::after(0ms));
+  for (int i = 0; i < 3; ++i) EXPECT_TRUE(committer.commit(tasks).empty());
+  EXPECT_NE(metrics_.text().find("database_errors_total{kind=\"commit\"} 1\n"), std::string::npos);
+  // They stay in the table: who stops gives them back.
+  EXPECT_EQ(leases_.size(), 2U);
+}
+
 TEST_F(CommitterTest, R05_AfterTheLeaseItGivesUpAndTheTaskIsClaimableAgain) {
   PgServer own;
   conninfo_ = own.make_database();
