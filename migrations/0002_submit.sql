@@ -115,6 +115,7 @@ DECLARE
   v_has_bans boolean := EXISTS (SELECT FROM payload_bans WHERE banned_until > v_now);
   v_item record;
   v_head record;
+  v_is_first boolean;    -- no version of the subject was known
 BEGIN
   SELECT id INTO v_caller FROM callers WHERE name = p_caller;
   IF NOT FOUND THEN
@@ -210,13 +211,20 @@ BEGIN
       WHERE u.subject_id IS NOT NULL AND u.outcome IS NULL
       ORDER BY u.subject_id, u.version, u.n
     LOOP
-      INSERT INTO subject_heads (caller, subject_id, version, task_id, digest, changed_at)
-      VALUES (v_caller, v_item.subject_id, v_item.version, v_item.id, v_item.digest, v_now)
-      ON CONFLICT (caller, subject_id) DO NOTHING;
-      CONTINUE WHEN FOUND;
-      SELECT h.version, h.task_id, h.digest INTO v_head FROM subject_heads h
-      WHERE h.caller = v_caller AND h.subject_id = v_item.subject_id FOR UPDATE;
-      IF v_head.version < v_item.version THEN
+      LOOP
+        INSERT INTO subject_heads (caller, subject_id, version, task_id, digest, changed_at)
+        VALUES (v_caller, v_item.subject_id, v_item.version, v_item.id, v_item.digest, v_now)
+        ON CONFLICT (caller, subject_id) DO NOTHING;
+        v_is_first := FOUND;
+        EXIT WHEN v_is_first;
+        -- Again, when retention removes the head between the two.
+        SELECT h.version, h.task_id, h.digest INTO v_head FROM subject_heads h
+        WHERE h.caller = v_caller AND h.subject_id = v_item.subject_id FOR UPDATE;
+        EXIT WHEN FOUND;
+      END LOOP;
+      IF v_is_first THEN
+        CONTINUE;
+      ELSIF v_head.version < v_item.version THEN
         UPDATE subject_heads
         SET version = v_item.version, task_id = v_item.id, digest = v_item.digest,
             changed_at = v_now

@@ -7,6 +7,7 @@
 #include <stdexcept>
 #include <string_view>
 
+#include "tests/support/await.h"
 #include "tests/support/pg_bouncer.h"
 
 namespace han::tests {
@@ -136,6 +137,14 @@ Lease QueueFixture::claim_one() {
 pgqueue::CompletionOutcome QueueFixture::complete(const Lease& lease) {
   const pgqueue::Completion completion = completion_of(lease);
   return queue_->complete({&completion, 1}, nullptr, soon()).front();
+}
+
+bool QueueFixture::await_lock_wait() {
+  return await([&] {
+    return value(
+               "SELECT count(*) > 0 FROM pg_stat_activity WHERE datname = current_database() "
+               "AND wait_event_type = 'Lock'") == "true";
+  });
 }
 
 void QueueFixture::expire_leases() {

@@ -48,6 +48,8 @@ class QueueFixture : public ::testing::Test {
   pgqueue::CompletionOutcome complete(const pgqueue::Lease& lease);
   std::string value(const std::string& sql) { return pg_value(conninfo_, sql); }
   void execute(const std::string& sql) { pg_execute(conninfo_, sql); }
+  // Waits until a statement on the database waits for another's lock.
+  bool await_lock_wait();
   // Lets every lease look expired to the database's clock.
   void expire_leases();
 

@@ -1,4 +1,5 @@
 #include <atomic>
+#include <optional>
 #include <set>
 #include <thread>
 
@@ -258,6 +259,28 @@ TEST_F(SubmitTest, TwoVersionsSubmittedAtOnceLeaveTheNewerAlive) {
                     subject + "'"),
               "2");
   }
+}
+
+// Retention locks an old head, then removes it: a submit that comes in between found it, and no task
+// was made.
+TEST_F(SubmitTest, R27_AHeadRemovedMeanwhileLosesNoTask) {
+  const auto first = submit_one(versioned("m", 1, "first"));
+  EXPECT_TRUE(queue_->cancel(first.task_id, soon()));
+  pgqueue::Connection connection(conninfo_, soon());
+  Transaction retention(connection);
+  retention.execute({"lock", "SELECT version FROM message_safety.subject_heads FOR UPDATE", {}},
+                    soon());
+  std::optional<pgqueue::Submission> second;
+  {
+    const std::jthread submitter([&] { second = submit_one(versioned("m", 2, "second")); });
+    ASSERT_TRUE(await_lock_wait());
+    retention.enqueue({"delete", "DELETE FROM message_safety.subject_heads", {}});
+    retention.commit(soon());
+  }
+  ASSERT_TRUE(second);
+  EXPECT_EQ(second->outcome, SubmitOutcome::kCreated);
+  EXPECT_EQ(value("SELECT id FROM message_safety.safety_tasks"), second->task_id.to_string());
+  EXPECT_EQ(value("SELECT version FROM message_safety.subject_heads"), "2");
 }
 
 TEST_F(SubmitTest, CrossedSubjectsOfTwoCallsDoNotDeadlock) {
