@@ -55,7 +55,8 @@ $$;
 -- completions, verdicts outlive the longest time to live of a cached value. A partition that
 -- somebody reads for long is left to the next call.
 -- Locks: one advisory lock; each partition and its parent exclusively, at most 500 ms of waiting;
--- the rows removed, SKIP LOCKED. Index: the block ranges of the times.
+-- the rows removed, SKIP LOCKED. Index: the block ranges of the times; live tasks by their primary
+-- key, as scalar subqueries, which no join can turn into a scan of the whole hot table.
 CREATE FUNCTION message_safety.apply_retention(
   p_results_days integer, p_payload_days integer, p_verdict_days integer, p_audit_days integer,
   p_submission_days integer, p_rows integer DEFAULT 10000)
@@ -66,6 +67,7 @@ SET search_path = pg_catalog, message_safety, pg_temp
 SET lock_timeout = '500ms'
 SET timezone = 'UTC'
 SET enable_seqscan = off
+SET enable_bitmapscan = on
 AS $$
 #variable_conflict use_column
 DECLARE
@@ -83,6 +85,31 @@ BEGIN
     RETURN NEXT;
     RETURN;
   END IF;
+  DELETE FROM verdicts WHERE ctid = ANY (ARRAY(
+    SELECT ctid FROM verdicts WHERE decided_at < now() - GREATEST(p_verdict_days, 31)
+      * interval '1 day' LIMIT p_rows FOR UPDATE SKIP LOCKED));
+  GET DIAGNOSTICS v_count = ROW_COUNT;
+  verdicts := v_count;
+  DELETE FROM submissions WHERE ctid = ANY (ARRAY(
+    SELECT s.ctid FROM submissions s WHERE s.submitted_at < now() - GREATEST(p_submission_days, 1)
+      * interval '1 day'
+      AND (SELECT true FROM safety_tasks t WHERE t.id = s.task_id) IS NULL
+    LIMIT p_rows FOR UPDATE SKIP LOCKED));
+  GET DIAGNOSTICS v_count = ROW_COUNT;
+  submissions := v_count;
+  DELETE FROM subject_heads WHERE ctid = ANY (ARRAY(
+    SELECT h.ctid FROM subject_heads h WHERE h.changed_at < now() - GREATEST(p_submission_days, 1)
+      * interval '1 day'
+      AND (SELECT true FROM safety_tasks t WHERE t.id = h.task_id) IS NULL
+    LIMIT p_rows FOR UPDATE SKIP LOCKED));
+  GET DIAGNOSTICS v_count = ROW_COUNT;
+  subject_heads := v_count;
+  DELETE FROM payload_bans b WHERE b.last_crash_at < now() - interval '7 days'
+    AND coalesce(b.banned_until, '-infinity') < now();
+  GET DIAGNOSTICS v_count = ROW_COUNT;
+  other_rows := other_rows + v_count;
+
+  -- Last, because the lock of the parent holds up whoever finishes tasks until the commit.
   FOR v_table IN
     SELECT * FROM (VALUES ('results', 'finished_at', GREATEST(p_results_days, 3)),
                           ('payloads', 'finished_at', GREATEST(p_payload_days, 0)),
@@ -111,28 +138,6 @@ BEGIN
       INTO v_count;
     other_rows := other_rows + v_count;
   END LOOP;
-
-  DELETE FROM verdicts WHERE ctid = ANY (ARRAY(
-    SELECT ctid FROM verdicts WHERE decided_at < now() - GREATEST(p_verdict_days, 31)
-      * interval '1 day' LIMIT p_rows FOR UPDATE SKIP LOCKED));
-  GET DIAGNOSTICS v_count = ROW_COUNT;
-  verdicts := v_count;
-  DELETE FROM submissions WHERE ctid = ANY (ARRAY(
-    SELECT s.ctid FROM submissions s WHERE s.submitted_at < now() - GREATEST(p_submission_days, 1)
-      * interval '1 day' AND NOT EXISTS (SELECT FROM safety_tasks t WHERE t.id = s.task_id)
-    LIMIT p_rows FOR UPDATE SKIP LOCKED));
-  GET DIAGNOSTICS v_count = ROW_COUNT;
-  submissions := v_count;
-  DELETE FROM subject_heads WHERE ctid = ANY (ARRAY(
-    SELECT h.ctid FROM subject_heads h WHERE h.changed_at < now() - GREATEST(p_submission_days, 1)
-      * interval '1 day' AND NOT EXISTS (SELECT FROM safety_tasks t WHERE t.id = h.task_id)
-    LIMIT p_rows FOR UPDATE SKIP LOCKED));
-  GET DIAGNOSTICS v_count = ROW_COUNT;
-  subject_heads := v_count;
-  DELETE FROM payload_bans b WHERE b.last_crash_at < now() - interval '7 days'
-    AND coalesce(b.banned_until, '-infinity') < now();
-  GET DIAGNOSTICS v_count = ROW_COUNT;
-  other_rows := other_rows + v_count;
   RETURN NEXT;
 END
 $$;
