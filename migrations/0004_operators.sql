@@ -64,8 +64,8 @@ $$;
 --   no_payload   its payload was erased
 --   superseded   a newer version of its subject is known
 --   quarantined  its payload has crashed processes and is refused for now
--- Locks: the results' rows and subject heads in id order; waits. Index: results_task,
--- payloads_task, primary keys.
+-- Locks: the results' rows and subject heads in the order of subjects, as submits do; waits.
+-- Index: results_task, payloads_task, primary keys.
 CREATE FUNCTION message_safety.redrive_tasks(p_ids uuid[])
 RETURNS TABLE (old_id uuid, new_id uuid, outcome text)
 LANGUAGE plpgsql SECURITY DEFINER
@@ -78,7 +78,11 @@ DECLARE
   v_payload bytea;
   v_now timestamptz := clock_timestamp();
 BEGIN
-  FOR old_id IN SELECT DISTINCT u.id FROM unnest(p_ids) AS u(id) WHERE u.id IS NOT NULL ORDER BY 1
+  FOR old_id IN
+    SELECT u.id FROM (SELECT DISTINCT g.id FROM unnest(p_ids) AS g(id) WHERE g.id IS NOT NULL) u
+    LEFT JOIN LATERAL (SELECT x.lane / 256 AS caller, x.subject_id FROM results x
+                       WHERE x.task_id = u.id LIMIT 1) r ON true
+    ORDER BY r.caller, r.subject_id, u.id
   LOOP
     new_id := NULL;
     SELECT r.* INTO v_result FROM results r WHERE r.task_id = old_id FOR UPDATE;
@@ -163,7 +167,8 @@ $$;
 -- Removes a task's payload and what is derived from it: a live task is cancelled, a kept payload
 -- deleted, the digests of its key and version made to fit nothing. Result, verdict (which holds a
 -- keyed hash) and audit stay. is_known: false when no task has this id.
--- Locks: the task's row; waits. Index: primary key, payloads_task, results_task; of submissions
+-- Locks: the subject's head, the task's row; waits. Index: primary keys, payloads_task,
+-- results_task; of submissions
 -- those as young as the task.
 CREATE FUNCTION message_safety.erase_task(p_id uuid)
 RETURNS TABLE (is_known boolean, was_live boolean, payloads_erased bigint)
@@ -172,8 +177,13 @@ SET search_path = pg_catalog, message_safety, pg_temp
 SET enable_seqscan = off
 AS $$
 DECLARE
+  v_task record;
   v_result record;
 BEGIN
+  -- The head before the task, as a submit that supersedes it.
+  SELECT t.lane, t.subject_id INTO v_task FROM safety_tasks t WHERE t.id = p_id;
+  PERFORM FROM subject_heads h
+  WHERE h.caller = v_task.lane / 256 AND h.subject_id = v_task.subject_id FOR UPDATE;
   was_live := coalesce(end_task(p_id, 'cancelled'), false);
   DELETE FROM payloads WHERE task_id = p_id;
   GET DIAGNOSTICS payloads_erased = ROW_COUNT;

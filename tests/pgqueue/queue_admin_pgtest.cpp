@@ -1,5 +1,6 @@
 #include <thread>
 
+#include "pgqueue/error.h"
 #include "pgqueue/queue_admin.h"
 #include "tests/pgqueue/queue_fixture.h"
 
@@ -22,6 +23,48 @@ class QueueAdminTest : public QueueFixture {
     const pgqueue::Failure failure{claim_one(), 1, pgqueue::FailureClass::kBadInput, "broken"};
     EXPECT_EQ(queue_->fail({&failure, 1}, soon())[0], pgqueue::FailOutcome::kDead);
     return id;
+  }
+  static NewTask first_version(const std::string& subject) {
+    NewTask task = text_task("to judge");
+    task.subject_id = subject;
+    task.subject_version = 1;
+    return task;
+  }
+  Uuid submit_version(const std::string& subject) {
+    const NewTask task = first_version(subject);
+    return queue_->submit("safetyctl", {&task, 1}, soon()).submissions[0].task_id;
+  }
+  Uuid dead_version(const std::string& subject) { return dead_letter(first_version(subject)); }
+  // Whether `other` waits for `first` and neither of the two transactions ends in a deadlock.
+  bool crosses_freely(const pgqueue::Statement& first, const pgqueue::Statement& other,
+                      const pgqueue::Statement& second) {
+    const auto once = [](pgqueue::Transaction& transaction, const pgqueue::Statement& statement) {
+      try {
+        transaction.execute(statement, soon());
+        transaction.commit(soon());
+        return true;
+      } catch (const pgqueue::Error&) {
+        return false;
+      }
+    };
+    pgqueue::Connection one(conninfo_, soon());
+    pgqueue::Connection two(conninfo_, soon());
+    pgqueue::Transaction firsts(one);
+    pgqueue::Transaction others(two);
+    firsts.execute(first, soon());
+    bool other_is_done = false;
+    bool second_is_done = false;
+    {
+      const std::jthread thread([&] { other_is_done = once(others, other); });
+      EXPECT_TRUE(await_lock_wait());
+      second_is_done = once(firsts, second);
+    }
+    return other_is_done && second_is_done;
+  }
+  static pgqueue::Statement lock_head(const std::string& subject) {
+    return {"lock",
+            "SELECT version FROM message_safety.subject_heads WHERE subject_id = $1 FOR UPDATE",
+            {pgqueue::Param::text(subject)}};
   }
   std::string redrive(const Uuid& id) { return admin_->redrive({&id, 1}, soon())[0].outcome; }
   std::unique_ptr<QueueAdmin> admin_;
@@ -124,6 +167,26 @@ TEST_F(QueueAdminTest, ErasingALiveTaskCancelsItAndErasingADeadOneTakesItsPayloa
       value("SELECT state FROM message_safety.results WHERE task_id = '" + dead.to_string() + "'"),
       "dead");
   EXPECT_FALSE(admin_->erase(Uuid::random(), soon()));
+}
+
+// Submits lock heads in the order of subjects, and a head before the task that it supersedes;
+// whoever does otherwise deadlocks with them.
+TEST_F(QueueAdminTest, R20_ErasingATaskThatIsBeingSupersededDoesNotDeadlock) {
+  const Uuid id = submit_version("m");
+  const pgqueue::Param id_param = pgqueue::Param::uuid(id);
+  EXPECT_TRUE(crosses_freely(
+      lock_head("m"), {"erase", "SELECT message_safety.erase_task($1)", {id_param}},
+      {"supersede", "SELECT message_safety.end_task($1, 'superseded')", {id_param}}));
+  EXPECT_EQ(value("SELECT state FROM message_safety.results"), "superseded");
+}
+
+TEST_F(QueueAdminTest, R20_RedrivingManyLocksSubjectsInTheOrderOfSubmits) {
+  pgqueue::ArrayParam ids(pgqueue::Oid::kUuid, 2);
+  for (const char* subject : {"b", "a"}) ids.add(dead_version(subject));
+  EXPECT_TRUE(crosses_freely(lock_head("a"),
+                             {"redrive", "SELECT message_safety.redrive_tasks($1)", {ids.build()}},
+                             lock_head("b")));
+  EXPECT_EQ(value("SELECT count(*) FROM message_safety.safety_tasks"), "2");
 }
 
 TEST_F(QueueAdminTest, EveryActIsAuditedWithTheLoginRole) {
