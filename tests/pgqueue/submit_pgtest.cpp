@@ -261,8 +261,7 @@ TEST_F(SubmitTest, TwoVersionsSubmittedAtOnceLeaveTheNewerAlive) {
   }
 }
 
-// Retention locks an old head, then removes it: a submit that comes in between found it, and no task
-// was made.
+// Retention locks an old head, then removes it: a submit that comes in between has found it.
 TEST_F(SubmitTest, R27_AHeadRemovedMeanwhileLosesNoTask) {
   const auto first = submit_one(versioned("m", 1, "first"));
   EXPECT_TRUE(queue_->cancel(first.task_id, soon()));
