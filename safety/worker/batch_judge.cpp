@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <cstdlib>
 #include <deque>
+#include <thread>
 #include <unordered_map>
+#include <utility>
 
 #include "pgqueue/error.h"
 #include "safety/policy.h"
@@ -15,6 +17,7 @@ namespace {
 constexpr std::string_view kTextKind = "text";
 constexpr std::string_view kReasonKind = "unsupported_kind";
 constexpr std::string_view kReasonExpired = "expired";
+constexpr std::chrono::milliseconds kFailPause{50};
 
 struct DigestHash {
   std::size_t operator()(const Digest& digest) const { return xxh3(as_text(digest)); }
@@ -130,17 +133,33 @@ void BatchJudge::judge(Work& work) {
   }
 }
 
+// A lease that were let go now would run out, which looks like a crash: a locked row, or a server
+// that does not answer, is tried again for a while.
 void BatchJudge::fail(const Work& work) {
-  if (work.failures.empty()) return;
-  try {
-    parts_.queue.fail(work.failures, Deadline::after(parts_.database_timeout));
-    parts_.metrics.count("attempts_failed_total", "engine",
-                         static_cast<double>(work.failures.size()));
-  } catch (const pgqueue::Error&) {
-    parts_.metrics.count("database_errors_total", "fail");
+  std::vector<pgqueue::Failure> open = work.failures;
+  const Deadline deadline = Deadline::after(parts_.database_timeout);
+  while (!open.empty()) {
+    try {
+      const auto outcomes = parts_.queue.fail(open, deadline);
+      std::vector<pgqueue::Failure> busy;
+      for (std::size_t i = 0; i < open.size(); ++i) {
+        if (outcomes[i] == pgqueue::FailOutcome::kBusy) {
+          busy.push_back(std::move(open[i]));
+        } else {
+          parts_.leases.remove(open[i].lease);
+        }
+      }
+      parts_.metrics.count("attempts_failed_total", "engine",
+                           static_cast<double>(open.size() - busy.size()));
+      open.swap(busy);
+    } catch (const pgqueue::Error&) {
+      parts_.metrics.count("database_errors_total", "fail");
+    }
+    if (open.empty() || deadline.has_passed()) break;
+    std::this_thread::sleep_for(kFailPause);
   }
-  // Settled, or left to rescue: either way no longer ours to renew.
-  for (const pgqueue::Failure& item : work.failures) parts_.leases.remove(item.lease);
+  // Left to rescue: no longer ours to renew.
+  for (const pgqueue::Failure& item : open) parts_.leases.remove(item.lease);
 }
 
 void BatchJudge::hand_over(Work& work, const BatchQueue::Batch& batch) {

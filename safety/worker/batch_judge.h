@@ -6,7 +6,7 @@
 //
 // Threads:   one thread at a time; one object a judging thread.
 // Owns:      scratch memory of its thread; borrows the rest.
-// Blocks:    as TextLookup and CompletionBuffer.
+// Blocks:    as TextLookup and CompletionBuffer; up to database_timeout for failed attempts.
 // Fails:     never for a task's sake: what cannot be judged is indeterminate or retried.
 // Limits:    text bytes as the config and settings say; longer is indeterminate(limit).
 #pragma once
