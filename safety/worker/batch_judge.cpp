@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstdlib>
 #include <deque>
-#include <thread>
 #include <unordered_map>
 #include <utility>
 
@@ -156,7 +155,9 @@ void BatchJudge::fail(const Work& work) {
       parts_.metrics.count("database_errors_total", "fail");
     }
     if (open.empty() || deadline.has_passed()) break;
-    std::this_thread::sleep_for(kFailPause);
+    MutexLock lock(mutex_);
+    pause_.wait_until(lock, deadline.earlier(Deadline::after(kFailPause)).at(),
+                      [] { return false; });
   }
   // Left to rescue: no longer ours to renew.
   for (const pgqueue::Failure& item : open) parts_.leases.remove(item.lease);

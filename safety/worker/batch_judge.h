@@ -11,11 +11,13 @@
 // Limits:    text bytes as the config and settings say; longer is indeterminate(limit).
 #pragma once
 
+#include <condition_variable>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "pgqueue/queue.h"
+#include "safety/base/mutex.h"
 #include "safety/config.h"
 #include "safety/telemetry/metrics.h"
 #include "safety/text/text_engine.h"
@@ -59,6 +61,8 @@ class BatchJudge {
 
   const JudgeParts parts_;
   TextScratch scratch_;
+  Mutex mutex_;
+  std::condition_variable_any pause_;  // nobody notifies it
 };
 
 }  // namespace han::safety
