@@ -50,9 +50,13 @@ BEGIN
     IF v_is_banned THEN
       banned := banned + 1;
     END IF;
+    IF p_has_audit THEN
+      INSERT INTO audit (at, event, task_id, generation, token, holder)
+      VALUES (v_now, 'crashed', v_task.id, v_task.generation, v_task.lease_token, v_task.holder);
+    END IF;
     IF v_task.crashes + 1 >= p_crashes_max THEN
       UPDATE safety_tasks t SET crashes = LEAST(t.crashes, 32766) + 1 WHERE t.id = v_task.id;
-      PERFORM end_suspect(v_task.id, 'crashed', p_disposition, p_keep_payload);
+      PERFORM end_suspect(v_task.id, 'crashed', p_disposition, p_keep_payload, p_has_audit);
       dead := dead + 1;
     ELSE
       UPDATE safety_tasks t
@@ -63,10 +67,6 @@ BEGIN
       WHERE t.id = v_task.id;
       rescued := rescued + 1;
     END IF;
-    IF p_has_audit THEN
-      INSERT INTO audit (at, event, task_id, generation, token, holder)
-      VALUES (v_now, 'crashed', v_task.id, v_task.generation, v_task.lease_token, v_task.holder);
-    END IF;
   END LOOP;
   IF EXISTS (SELECT FROM payload_bans WHERE banned_until > v_now) THEN
     FOR v_task IN
@@ -75,7 +75,8 @@ BEGIN
       WHERE t.suspect AND t.lease_token IS NULL AND b.banned_until > v_now
       LIMIT p_rows FOR UPDATE OF t SKIP LOCKED
     LOOP
-      PERFORM end_suspect(v_task.id, 'quarantined', v_task.disposition, p_keep_payload);
+      PERFORM end_suspect(v_task.id, 'quarantined', v_task.disposition, p_keep_payload,
+                          p_has_audit);
       dead := dead + 1;
     END LOOP;
   END IF;
@@ -85,7 +86,7 @@ $$;
 
 -- Ends one suspect, whose row the caller has locked, as a dead letter.
 CREATE FUNCTION message_safety.end_suspect(
-  p_id uuid, p_reason text, p_disposition text, p_keep_payload boolean)
+  p_id uuid, p_reason text, p_disposition text, p_keep_payload boolean, p_has_audit boolean)
 RETURNS void
 LANGUAGE sql VOLATILE
 SET search_path = pg_catalog, message_safety, pg_temp
@@ -93,7 +94,11 @@ AS $$
   WITH gone AS (DELETE FROM safety_tasks WHERE id = p_id RETURNING *),
   kept AS (
     INSERT INTO payloads (task_id, finished_at, kind, payload)
-    SELECT id, clock_timestamp(), kind, payload FROM gone WHERE p_keep_payload)
+    SELECT id, clock_timestamp(), kind, payload FROM gone WHERE p_keep_payload),
+  noted AS (
+    INSERT INTO audit (at, event, task_id, generation, token, holder, detail)
+    SELECT clock_timestamp(), 'dead', id, generation, lease_token, holder, p_reason FROM gone
+    WHERE p_has_audit)
   INSERT INTO results (task_id, generation, finished_at, submitted_at, subject_version, state,
                        attempt, crashes, class, lane, kind, subject_id, redrive_of, decision,
                        disposition, reason)

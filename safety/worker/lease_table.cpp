@@ -7,7 +7,7 @@ void LeaseTable::add(std::span<const pgqueue::ClaimedTask> tasks, Clock::SteadyT
   for (const auto& task : tasks) {
     const auto [found, is_new] = entries_.try_emplace(task.lease.task_id);
     if (is_new || found->second.is_aside) ++active_;
-    found->second = Entry{task.lease, expires_at};
+    found->second = Entry{task.lease, expires_at, task.is_suspect};
   }
 }
 
@@ -35,7 +35,7 @@ void LeaseTable::remove(const pgqueue::Lease& lease) {
 void LeaseTable::set_aside(const pgqueue::Lease& lease) {
   MutexLock lock(mutex_);
   Entry* entry = find(lease);
-  if (entry == nullptr || entry->is_aside) return;
+  if (entry == nullptr || entry->is_aside || entry->is_suspect) return;
   entry->is_aside = true;
   note_one_less();
 }

@@ -33,6 +33,7 @@ class LeaseTable {
   void mark_lost(const pgqueue::Lease& lease);
   void renew(const pgqueue::Lease& lease, Clock::SteadyTime expires_at);
   // Its task is finished, and only its row is locked by somebody: nothing of it runs here any more.
+  // Not a suspect's: were another suspect claimed meanwhile, its crash would be charged to both.
   void set_aside(const pgqueue::Lease& lease);
 
   // False when it is marked lost, or not in the table.
@@ -50,6 +51,7 @@ class LeaseTable {
   struct Entry {
     pgqueue::Lease lease;
     Clock::SteadyTime expires_at;
+    bool is_suspect = false;
     bool is_lost = false;
     bool is_aside = false;
   };

@@ -89,6 +89,19 @@ TEST_F(QueueMaintenance, R13_APayloadThatCrashedTwoStartsIsRefusedForAWhile) {
   EXPECT_EQ(outcome_of(poison), SubmitOutcome::kCreated);
 }
 
+TEST_F(QueueMaintenance, TheEndOfASuspectIsAudited) {
+  open({.audit = pgqueue::sql::Audit::kOn, .crashes_max = 1});
+  for (int i = 0; i < 3; ++i) EXPECT_EQ(outcome_of(text_task("poison")), SubmitOutcome::kCreated);
+  crash_in_a_batch();
+  for (int crash = 0; crash < 2; ++crash) {
+    crash_alone(Uuid::random());
+    queue_->rescue_suspects(100, soon());
+  }
+  EXPECT_EQ(value("SELECT string_agg(event || ' ' || coalesce(detail, ''), ',' ORDER BY at, event) "
+                  "FROM message_safety.audit WHERE event IN ('crashed', 'dead')"),
+            "crashed ,dead crashed,crashed ,dead crashed,dead quarantined");
+}
+
 TEST_F(QueueMaintenance, R01_ASuspectWhoseLeaseStandsIsLeftAlone) {
   submit(1);
   crash_in_a_batch();

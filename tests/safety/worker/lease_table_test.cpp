@@ -95,4 +95,16 @@ TEST(LeaseTable, IsIdleWhenAllLeasesAreGoneOrSetAside) {
   EXPECT_TRUE(is_idle(std::chrono::milliseconds(0)));
 }
 
+// Else the crash of the next suspect would be charged to this one too.
+TEST(LeaseTable, R13_ASuspectIsNotSetAside) {
+  LeaseTable table;
+  std::vector<ClaimedTask> tasks = {claimed()};
+  tasks[0].is_suspect = true;
+  table.add(tasks, safety::system_clock().now());
+  table.set_aside(tasks[0].lease);
+  EXPECT_FALSE(table.wait_idle({}, safety::Deadline::after(std::chrono::milliseconds(0))));
+  table.remove(tasks[0].lease);
+  EXPECT_TRUE(table.wait_idle({}, safety::Deadline::after(std::chrono::milliseconds(0))));
+}
+
 }  // namespace han::tests
