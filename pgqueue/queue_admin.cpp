@@ -36,6 +36,7 @@ bool QueueAdmin::resume(const std::string& kind, Deadline deadline) {
 std::vector<PausedKind> QueueAdmin::paused_kinds(Deadline deadline) {
   const Rows rows = run({"paused kinds", sql::kPausedKinds, {}}, deadline);
   std::vector<PausedKind> kinds;
+  kinds.reserve(static_cast<std::size_t>(rows.size()));
   for (int row = 0; row < rows.size(); ++row) {
     kinds.push_back(
         {std::string(rows.text(row, 0)), rows.int8(row, 1), std::string(rows.text(row, 2))});
@@ -49,6 +50,7 @@ std::vector<Redriven> QueueAdmin::redrive(std::span<const Uuid> ids, Deadline de
   for (const Uuid& id : ids) column.add(id);
   const Rows rows = run({"redrive", sql::kRedrive, {column.build()}}, deadline);
   std::vector<Redriven> redriven;
+  redriven.reserve(static_cast<std::size_t>(rows.size()));
   for (int row = 0; row < rows.size(); ++row) {
     redriven.push_back(
         {rows.uuid(row, 0), optional_uuid(rows, row, 1), std::string(rows.text(row, 2))});
