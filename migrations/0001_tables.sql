@@ -31,6 +31,7 @@ CREATE TABLE message_safety.safety_tasks (
   suspect boolean NOT NULL DEFAULT false,
   paused boolean NOT NULL DEFAULT false,
   crashes smallint NOT NULL DEFAULT 0,
+  delays smallint NOT NULL DEFAULT 0,  -- how often it was put off uncharged; for the back-off
   state message_safety.task_state NOT NULL DEFAULT 'queued' CHECK (state IN ('queued', 'leased')),
   generation bigint NOT NULL DEFAULT 0,
   attempt integer NOT NULL DEFAULT 0,

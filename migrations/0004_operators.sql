@@ -164,12 +164,13 @@ BEGIN
 END
 $$;
 
--- Removes a task's payload and what is derived from it: a live task is cancelled, a kept payload
--- deleted, the digests of its key and version made to fit nothing. Result, verdict (which holds a
--- keyed hash) and audit stay. is_known: false when no task has this id.
--- Locks: the subject's head, the task's row; waits. Index: primary keys, payloads_task,
--- results_task; of submissions
--- those as young as the task.
+-- Removes a task's payload and what is derived from it, here and in the tasks that it was redriven
+-- to or from: live ones are cancelled, kept payloads deleted, the digests of keys and versions made
+-- to fit nothing. Results, verdicts (which hold a keyed hash) and audit stay; so does a payload ban.
+-- is_known: false when no task has this id.
+-- Locks: the subject's head, which they share, before the tasks, as a submit that supersedes them;
+-- then the tasks' rows in id order; waits. Index: primary keys, payloads_task, results_task; of
+-- submissions those as young as the task.
 CREATE FUNCTION message_safety.erase_task(p_id uuid)
 RETURNS TABLE (is_known boolean, was_live boolean, payloads_erased bigint)
 LANGUAGE plpgsql SECURITY DEFINER
@@ -177,26 +178,47 @@ SET search_path = pg_catalog, message_safety, pg_temp
 SET enable_seqscan = off
 AS $$
 DECLARE
-  v_task record;
+  v_id uuid;
+  v_subject record;
   v_result record;
+  v_count bigint;
 BEGIN
-  -- The head before the task, as a submit that supersedes it.
-  SELECT t.lane, t.subject_id INTO v_task FROM safety_tasks t WHERE t.id = p_id;
+  is_known := false;
+  was_live := false;
+  payloads_erased := 0;
+  SELECT s.lane, s.subject_id INTO v_subject FROM (
+    SELECT t.lane, t.subject_id FROM safety_tasks t WHERE t.id = p_id
+    UNION ALL
+    SELECT r.lane, r.subject_id FROM results r WHERE r.task_id = p_id) s;
   PERFORM FROM subject_heads h
-  WHERE h.caller = v_task.lane / 256 AND h.subject_id = v_task.subject_id FOR UPDATE;
-  was_live := coalesce(end_task(p_id, 'cancelled'), false);
-  DELETE FROM payloads WHERE task_id = p_id;
-  GET DIAGNOSTICS payloads_erased = ROW_COUNT;
-  SELECT r.submitted_at, r.lane, r.subject_id INTO v_result FROM results r WHERE r.task_id = p_id;
-  is_known := FOUND;
-  IF is_known THEN
+  WHERE h.caller = v_subject.lane / 256 AND h.subject_id = v_subject.subject_id FOR UPDATE;
+  FOR v_id IN
+    WITH RECURSIVE chain (id) AS (
+      SELECT p_id
+      UNION
+      SELECT next.id FROM chain c CROSS JOIN LATERAL (
+        SELECT unnest(ARRAY[r.redrive_of, r.redriven_to]) AS id FROM results r
+        WHERE r.task_id = c.id
+        UNION ALL
+        SELECT t.redrive_of FROM safety_tasks t WHERE t.id = c.id) next
+      WHERE next.id IS NOT NULL)
+    SELECT id FROM chain ORDER BY id
+  LOOP
+    was_live := coalesce(end_task(v_id, 'cancelled'), false) OR was_live;
+    DELETE FROM payloads WHERE task_id = v_id;
+    GET DIAGNOSTICS v_count = ROW_COUNT;
+    payloads_erased := payloads_erased + v_count;
+    SELECT r.submitted_at, r.lane, r.subject_id INTO v_result FROM results r
+    WHERE r.task_id = v_id;
+    CONTINUE WHEN NOT FOUND;
+    is_known := true;
     UPDATE submissions SET digest = sha256(uuid_send(gen_random_uuid()))
-    WHERE task_id = p_id AND submitted_at >= v_result.submitted_at;
+    WHERE task_id = v_id AND submitted_at >= v_result.submitted_at;
     UPDATE subject_heads SET digest = sha256(uuid_send(gen_random_uuid()))
-    WHERE caller = v_result.lane / 256 AND subject_id = v_result.subject_id AND task_id = p_id;
+    WHERE caller = v_result.lane / 256 AND subject_id = v_result.subject_id AND task_id = v_id;
     INSERT INTO audit (at, event, task_id, actor)
-    VALUES (clock_timestamp(), 'erased', p_id, session_user);
-  END IF;
+    VALUES (clock_timestamp(), 'erased', v_id, session_user);
+  END LOOP;
   RETURN NEXT;
 END
 $$;

@@ -443,8 +443,8 @@ std::vector<FailOutcome> Queue::fail(std::span<const Failure> failures, Deadline
   for (std::size_t i = 0; i < failures.size(); ++i) {
     const Failure& failure = failures[i];
     reasons[i] = text_column(failure.reason, kFailureBytesMax);
-    const auto decision =
-        options_.retry.decide(failure.failure_class, failure.attempt, safety::jitter_random());
+    const auto decision = options_.retry.decide(failure.failure_class, failure.attempt,
+                                                failure.delays, safety::jitter_random());
     if (decision.is_dead) {
       dead.push_back({failure.lease, FinalState::kDead,
                       Outcome{.decision = "indeterminate",

@@ -37,6 +37,7 @@ std::vector<ClaimedTask> Queue::run_claim(Statement statement, const Uuid& token
     task.is_overdue = rows.boolean(row, 7);
     task.waited = std::chrono::milliseconds(rows.int8(row, 8));
     task.is_suspect = rows.boolean(row, 9);
+    task.delays = rows.int2(row, 10);
   }
   // The update returns rows by physical address; order and position are the index's.
   std::vector<std::size_t> order(tasks.size());

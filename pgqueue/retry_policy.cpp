@@ -23,16 +23,19 @@ std::string_view to_string(FailureClass failure) {
 }
 
 RetryPolicy::Decision RetryPolicy::decide(FailureClass failure, std::int32_t attempt,
-                                          std::uint64_t random) const {
-  const auto index = static_cast<std::uint32_t>(std::max(attempt - 1, 0));
+                                          std::int32_t delays, std::uint64_t random) const {
+  // From 1, so that the first delay too is spread, between the base and twice the base.
+  const auto delay = [&](std::int64_t times) {
+    return backoff.delay(static_cast<std::uint32_t>(std::max<std::int64_t>(times, 1)), random);
+  };
   switch (failure) {
     case FailureClass::kTransient:
     case FailureClass::kCrash:
       if (attempt >= attempts_max) return {.is_dead = true};
-      return {.delay = backoff.delay(index, random)};
+      return {.delay = delay(attempt)};
     case FailureClass::kProviderDown:
     case FailureClass::kRateLimited:
-      return {.delay = backoff.delay(index, random), .is_charged = false};
+      return {.delay = delay(std::int64_t{delays} + 1), .is_charged = false};
     case FailureClass::kShutdown:
       return {.is_charged = false};
     case FailureClass::kBadInput:

@@ -29,8 +29,10 @@ struct RetryPolicy {
     bool is_charged = true;
   };
 
-  // `attempt` counts from 1: the number that the claim returned.
-  Decision decide(FailureClass failure, std::int32_t attempt, std::uint64_t random) const;
+  // `attempt` counts from 1, `delays` from 0: the numbers that the claim returned. Charged failures
+  // back off by the first, the others by the second, since their attempt is given back.
+  Decision decide(FailureClass failure, std::int32_t attempt, std::int32_t delays,
+                  std::uint64_t random) const;
 
   std::int32_t attempts_max = 5;
   safety::Backoff backoff{std::chrono::milliseconds(500), std::chrono::minutes(5)};

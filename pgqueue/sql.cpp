@@ -52,7 +52,7 @@ WHERE t.ctid = ANY (ARRAY(SELECT tid FROM picked))
 RETURNING t.id, t.generation, t.kind, substring(t.payload FROM 1 FOR $4) AS payload, t.attempt,
   t.class, t.lane, t.decide_by <= clock_timestamp() AS is_overdue,
   (date_part('epoch', statement_timestamp() - t.submitted_at) * 1000)::bigint AS waited_ms,
-  t.suspect)sql";
+  t.suspect, t.delays)sql";
 
 // A paused kind is not claimed even before its rows have left the index.
 #define FREE                                                         \
@@ -170,7 +170,7 @@ LEFT JOIN LATERAL (
 LEFT JOIN LATERAL (
   SELECT x.task_id, x.generation, x.lease_token, x.state FROM message_safety.results x
   WHERE x.task_id = g.id AND x.finished_at > statement_timestamp() - interval '2 days'
-  LIMIT 1) r ON true
+  ORDER BY (x.lease_token = g.token) DESC NULLS LAST LIMIT 1) r ON true
 )sql";
 
 // Gives tasks back to the queue after $4 ms ($5: 1 refunds the attempt; $6: why). A delayed task is
@@ -189,6 +189,8 @@ given_back AS (
   UPDATE message_safety.safety_tasks t )sql" BACK_TO_QUEUE R"sql(,
       parked = t.suspect OR h.delay_ms > 0,
       attempt = GREATEST(t.attempt - h.refund::integer, 0), last_failure = h.failure,
+      delays = CASE WHEN h.refund = 1 AND h.delay_ms > 0 THEN LEAST(t.delays, 32766) + 1
+               ELSE t.delays END,
       run_at = LEAST(clock_timestamp() + h.delay_ms * interval '1 millisecond', t.decide_by)
   FROM held h WHERE t.id = h.id AND t.ctid = ANY (ARRAY(SELECT tid FROM held))
   RETURNING t.id, h.generation, h.token, h.failure)

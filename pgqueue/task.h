@@ -71,6 +71,7 @@ struct ClaimedTask {
   std::string kind;
   std::string payload;
   std::int32_t attempt = 0;  // of this claim, counted from 1
+  std::int16_t delays = 0;   // how often it was put off uncharged before
   std::int16_t priority_class = 0;
   std::int16_t lane = 0;
   bool is_overdue = false;              // decide_by has passed
@@ -135,12 +136,13 @@ struct Snooze {
 
 enum class GiveBackOutcome { kGivenBack, kBusy, kLeaseLost };
 
-// An attempt that failed; `attempt` is the number that the claim returned.
+// An attempt that failed; `attempt` and `delays` are the numbers that the claim returned.
 struct Failure {
   Lease lease;
   std::int32_t attempt = 0;
   FailureClass failure_class = FailureClass::kTransient;
   std::string reason;  // a word of our own code
+  std::int16_t delays = 0;
 };
 
 enum class FailOutcome {

@@ -65,7 +65,7 @@ void BatchJudge::sort_out(const BatchQueue::Batch& batch, Work& work) {
     if (task.kind != kTextKind) {
       // A newer worker may know the kind: given back uncharged until decide_by ends it.
       work.failures.push_back({task.lease, task.attempt, pgqueue::FailureClass::kProviderDown,
-                               std::string(kReasonKind)});
+                               std::string(kReasonKind), task.delays});
       continue;
     }
     if (task.payload.size() > parts_.text_bytes_max ||
@@ -127,8 +127,8 @@ void BatchJudge::judge(Work& work) {
       continue;
     }
     // The engine failed: worth another attempt, and indeterminate when there are none left.
-    work.failures.push_back(
-        {lease, text.task->attempt, pgqueue::FailureClass::kTransient, evidence.failure});
+    work.failures.push_back({lease, text.task->attempt, pgqueue::FailureClass::kTransient,
+                             evidence.failure, text.task->delays});
   }
 }
 

@@ -189,17 +189,32 @@ TEST_F(QueueAdminTest, R20_RedrivingManyLocksSubjectsInTheOrderOfSubmits) {
   EXPECT_EQ(value("SELECT count(*) FROM message_safety.safety_tasks"), "2");
 }
 
+TEST_F(QueueAdminTest, ErasingADeadLetterErasesWhatItWasRedrivenToAndFrom) {
+  const Uuid first = dead_letter(text_task("secret"));
+  ASSERT_EQ(redrive(first), "redriven");
+  const pgqueue::Failure failure{claim_one(), 1, pgqueue::FailureClass::kBadInput, "broken"};
+  queue_->fail({&failure, 1}, soon());
+  const Uuid second = failure.lease.task_id;
+  ASSERT_EQ(redrive(second), "redriven");
+  const auto erased = admin_->erase(second, soon());
+  ASSERT_TRUE(erased);
+  EXPECT_TRUE(erased->was_live);
+  EXPECT_EQ(erased->payloads_erased, 2);
+  EXPECT_EQ(value("SELECT count(*) FROM message_safety.safety_tasks"), "0");
+  EXPECT_EQ(value("SELECT count(*) FROM message_safety.payloads"), "0");
+}
+
 TEST_F(QueueAdminTest, EveryActIsAuditedWithTheLoginRole) {
   const Uuid id = dead_letter();
   admin_->redrive({&id, 1}, soon());
   admin_->pause("text", soon());
   EXPECT_EQ(admin_->paused_kinds(soon()).at(0).kind, "text");
   admin_->resume("text", soon());
-  admin_->erase(id, soon());
   admin_->cancel(claim(1).at(0).lease.task_id, soon());
+  admin_->erase(id, soon());  // and what it was redriven to
   EXPECT_EQ(value("SELECT string_agg(event, ' ' ORDER BY at) FROM message_safety.audit"),
-            "redriven paused resumed erased cancelled");
-  EXPECT_EQ(value("SELECT count(*) FROM message_safety.audit WHERE actor = session_user"), "5");
+            "redriven paused resumed cancelled erased erased");
+  EXPECT_EQ(value("SELECT count(*) FROM message_safety.audit WHERE actor = session_user"), "6");
 }
 
 }  // namespace han::tests

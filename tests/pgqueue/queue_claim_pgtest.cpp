@@ -210,6 +210,31 @@ TEST_F(QueueClaim, R22_ASnoozedTaskIsNotChargedAndComesAfterItsDelay) {
   EXPECT_EQ(claim(1).size(), 0U);
 }
 
+TEST_F(QueueClaim, R22_AnOutageOfOthersBacksOffThoughNothingIsCharged) {
+  submit(100);
+  for (int round = 0; round < 7; ++round) {
+    const auto tasks = claim(100);
+    ASSERT_EQ(tasks.size(), 100U);
+    std::vector<pgqueue::Failure> failures;
+    for (const ClaimedTask& task : tasks) {
+      EXPECT_EQ(task.attempt, 1);
+      failures.push_back(
+          {task.lease, task.attempt, pgqueue::FailureClass::kProviderDown, "down", task.delays});
+    }
+    queue_->fail(failures, soon());
+    const std::string longest = value(
+        "SELECT (max(extract(epoch FROM run_at - clock_timestamp())) * 1000)::bigint "
+        "FROM message_safety.safety_tasks");
+    // Up to twice as long each time, and spread: some waits far more than the shortest.
+    EXPECT_GT(std::stoll(longest), (500LL << round)) << round;
+    EXPECT_EQ(value("SELECT max(run_at) - min(run_at) > interval '300 ms' "
+                    "FROM message_safety.safety_tasks"),
+              "true");
+    execute("UPDATE message_safety.safety_tasks SET run_at = clock_timestamp()");
+    queue_->unpark(1000, soon());
+  }
+}
+
 TEST_F(QueueClaim, R29_AnEndlessDelayEndsAtDecideBy) {
   submit(2);
   const auto tasks = claim(2);
