@@ -3,7 +3,8 @@
 //
 // `lost` counts submitted tasks without a result; `finished twice` counts tasks with several lines
 // in the completion log, which has no key, with several results, or with a line whose generations
-// differ.
+// differ. A run that was hardly disturbed, or whose tasks mostly ended otherwise than by a worker,
+// proves nothing and fails too.
 #include <CLI/CLI.hpp>
 #include <poll.h>
 
@@ -43,6 +44,7 @@ struct SoakOptions {
   std::uint64_t seed = 0;
   std::size_t workers = 3;
   bool is_spoilt = false;  // to show that the count can fail
+  bool is_calm = false;    // to show that a run without disturbances fails
   std::string worker_binary;
   std::string source_dir;
 };
@@ -80,7 +82,7 @@ class QueueSoak {
         live += static_cast<std::int64_t>(kBatch);
       }
       ::poll(nullptr, 0, static_cast<int>(50 + below(200)));
-      if (below(2) == 0) disturb();
+      if (!options_.is_calm) disturb_in_time();
       live = number("SELECT count(*) FROM message_safety.safety_tasks");
       bar.show(submitted_ - live, options_.tasks);
       if (std::chrono::steady_clock::now() > limit_) throw std::runtime_error("it does not end");
@@ -99,6 +101,20 @@ class QueueSoak {
   std::string disturbances() const {
     return std::to_string(kills_) + " workers killed, " + std::to_string(stalls_) +
            " stopped past their leases, " + std::to_string(cuts_) + " times connections terminated";
+  }
+
+  // Why the run proves nothing; empty: it proves something.
+  std::string weakness(const SoakTally& tally) const {
+    if (kills_ == 0 || disturbed() < needed()) {
+      return "too few disturbances: " + std::to_string(disturbed()) + " with " +
+             std::to_string(kills_) + " kills, at least " + std::to_string(needed()) +
+             " with 1 kill are needed";
+    }
+    if (tally.by_workers * 100 < options_.tasks * 99) {
+      return "workers completed only " + std::to_string(tally.by_workers) + " of " +
+             std::to_string(options_.tasks) + " tasks, 99 % are needed";
+    }
+    return "";
   }
 
  private:
@@ -135,9 +151,20 @@ class QueueSoak {
     queue_.submit("safetyctl", tasks, soon());
   }
 
+  int disturbed() const { return kills_ + stalls_ + cuts_; }
+  int needed() const {
+    return static_cast<int>(std::max<std::int64_t>(3, options_.tasks / 50'000));
+  }
+
+  // At random, and as often as the part that is submitted asks for: a short run is disturbed too.
+  void disturb_in_time() {
+    if (below(2) == 0) disturb();
+    while (disturbed() * options_.tasks < needed() * submitted_) disturb();
+  }
+
   void disturb() {
     auto& worker = workers_[below(workers_.size())];
-    switch (below(4)) {
+    switch (kills_ == 0 ? 0 : below(4)) {
       case 0:
         ++kills_;
         worker->kill();
@@ -197,7 +224,7 @@ int main(int argc, char** argv) {
   CLI::App app{
       "Drains tasks with workers that are killed, stopped past their leases and cut off from "
       "PostgreSQL at random.\n"
-      "Exit 0: every task ended exactly once. Exit 1: not.\n"
+      "Exit 0: every task ended exactly once. Exit 1: not, or too little was disturbed.\n"
       "Example: ./run soak queue --tasks 200000 --seed 7"};
   han::tests::SoakOptions options;
   options.seed = std::random_device{}();
@@ -213,6 +240,7 @@ int main(int argc, char** argv) {
   app.add_option("--worker", options.worker_binary, "another safety-worker binary");
   app.add_flag("--spoil", options.is_spoilt,
                "at the end lose a result and log a completion twice: exit 1");
+  app.add_flag("--calm", options.is_calm, "disturb nothing: exit 1");
   CLI11_PARSE(app, argc, argv);
   try {
     std::printf("queue soak: %lld tasks, %zu workers, seed %llu\n",
@@ -230,7 +258,9 @@ int main(int argc, char** argv) {
         static_cast<long long>(tally.by_workers), static_cast<long long>(tally.dead),
         static_cast<long long>(tally.lost), static_cast<long long>(tally.finished_twice),
         static_cast<unsigned long long>(options.seed));
-    return tally.lost == 0 && tally.finished_twice == 0 ? 0 : 1;
+    const std::string weakness = soak.weakness(tally);
+    if (!weakness.empty()) std::printf("the run proves nothing: %s\n", weakness.c_str());
+    return tally.lost == 0 && tally.finished_twice == 0 && weakness.empty() ? 0 : 1;
   } catch (const std::exception& error) {
     std::fprintf(stderr, "safety-queue-soak: %s\n", error.what());
     return 1;
