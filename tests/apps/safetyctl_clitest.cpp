@@ -27,9 +27,26 @@ TEST(Safetyctl, EveryCommandHasHelpWithAnExample) {
     EXPECT_EQ(result.code, 0);
     EXPECT_THAT(result.out, HasSubstr("Example:\n  " + name));
     EXPECT_THAT(result.out, HasSubstr("--json"));
+    EXPECT_THAT(result.out, ::testing::ContainsRegex("\nExit codes: 0 .*2 usage, .*1 other"));
     EXPECT_EQ(result.err, "");
   }
   EXPECT_THAT(run_ctl({"--help"}).out, HasSubstr("Exit codes: 0"));
+}
+
+TEST(Safetyctl, EveryGroupHasHelpWithAnExampleOfItsOwn) {
+  for (const auto& words : kCommands) {
+    if (words.size() < 2) continue;
+    const auto result = run_ctl({words.front(), "--help"});
+    EXPECT_EQ(result.code, 0);
+    EXPECT_THAT(result.out, HasSubstr("Example:\n  safetyctl " + words.front() + " "));
+  }
+}
+
+TEST(Safetyctl, HelpNamesTheExitCodesOfVerdictsAndFindings) {
+  for (const std::string group : {"check", "explain", "submit"}) {
+    EXPECT_THAT(run_ctl({group, "text", "--help"}).out, HasSubstr("10 block, 11 indeterminate"));
+  }
+  EXPECT_THAT(run_ctl({"rules", "lint", "--help"}).out, HasSubstr("3 findings"));
 }
 
 TEST(Safetyctl, TellsItsVersion) {

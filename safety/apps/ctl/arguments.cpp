@@ -99,17 +99,21 @@ std::vector<std::string> protected_arguments(int argc, const char* const* argv) 
   return arguments;
 }
 
-CLI::App& add_group(CLI::App& parent, const std::string& name, const std::string& description) {
+CLI::App& add_group(CLI::App& parent, const std::string& name, const std::string& description,
+                    const std::string& example) {
   CLI::App* group = parent.add_subcommand(name, description);
+  // Otherwise CLI11 gives it the parent's.
+  group->footer("Example:\n  " + example);
   // Exactly one: otherwise CLI11 would take a later argument that spells a command for one.
   group->require_subcommand(1);
   return *group;
 }
 
 CLI::App& add_leaf(CLI::App& parent, const std::string& name, const std::string& description,
-                   const std::string& example) {
+                   const std::string& example, const std::string& more_codes) {
   CLI::App* leaf = parent.add_subcommand(name, description);
-  leaf->footer("Example:\n  " + example);
+  leaf->footer("Example:\n  " + example + "\nExit codes: 0 done" + more_codes +
+               ", 2 usage, 1 other failures.");
   return *leaf;
 }
 

@@ -40,10 +40,16 @@ struct ArgumentRange {  // both ends included
 // The arguments after the program's name, in the order that CLI::App::parse takes (reversed).
 std::vector<std::string> protected_arguments(int argc, const char* const* argv);
 
-// A command below `parent` that must be named to the end: `words` and an example for its help.
-CLI::App& add_group(CLI::App& parent, const std::string& name, const std::string& description);
+// A command below `parent` that must be named to the end. Its help shows the example and the exit
+// codes: those of every command, and between them `more_codes`.
+CLI::App& add_group(CLI::App& parent, const std::string& name, const std::string& description,
+                    const std::string& example);
 CLI::App& add_leaf(CLI::App& parent, const std::string& name, const std::string& description,
-                   const std::string& example);
+                   const std::string& example, const std::string& more_codes = "");
+
+// `more_codes` of commands that exit with a verdict, and of those that find faults.
+inline constexpr const char* kVerdictCodes = ", 10 block, 11 indeterminate";
+inline constexpr const char* kFindingsCode = ", 3 findings";
 
 // `run` is what the command does when it is chosen.
 void set_run(CLI::App& leaf, Command& command, std::function<ExitCode()> run);

@@ -115,13 +115,16 @@ ExitCode check(const CheckOptions& options) {
 }  // namespace
 
 void add_check_command(CLI::App& app, Command& command) {
-  CLI::App& group = add_group(app, "check", "Judge a subject without a server");
+  CLI::App& group =
+      add_group(app, "check", "Judge a subject without a server",
+                "safetyctl check text --rules rules.yaml --config config.yaml 'hello there'");
   CLI::App& leaf =
       add_leaf(group, "text", "Judge a text, or a text a line; exits 0, 10 (block) or 11",
                "safetyctl check text --rules rules.yaml --config config.yaml 'hello there'\n"
                "  safetyctl check text --lines --file messages.jsonl\n"
                "With --lines each line holds a JSON string and the exit code is 0 when each was "
-               "judged.");
+               "judged.",
+               kVerdictCodes);
   const auto options = std::make_shared<CheckOptions>();
   add_text_source(leaf, options->source);
   add_judge_options(leaf, options->judge);

@@ -178,10 +178,13 @@ ExitCode explain(const ExplainOptions& options) {
 }  // namespace
 
 void add_explain_command(CLI::App& app, Command& command) {
-  CLI::App& group = add_group(app, "explain", "Say why a subject has its verdict");
+  CLI::App& group =
+      add_group(app, "explain", "Say why a subject has its verdict",
+                "safetyctl explain text --rules rules.yaml --config config.yaml 'gift card code'");
   CLI::App& leaf =
       add_leaf(group, "text", "Which rules hit a text and what each decides; exits like check",
-               "safetyctl explain text --rules rules.yaml --config config.yaml 'gift card code'");
+               "safetyctl explain text --rules rules.yaml --config config.yaml 'gift card code'",
+               kVerdictCodes);
   const auto options = std::make_shared<ExplainOptions>();
   add_text_source(leaf, options->source);
   add_judge_options(leaf, options->judge);

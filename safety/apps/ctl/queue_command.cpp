@@ -156,7 +156,7 @@ void add_kind_leaf(CLI::App& group, Command& command, const std::string& name,
 }  // namespace
 
 void add_queue_command(CLI::App& app, Command& command) {
-  CLI::App& group = add_group(app, "queue", "The queue as a whole");
+  CLI::App& group = add_group(app, "queue", "The queue as a whole", "safetyctl queue stats");
   add_stats_leaf(group, command);
   add_watch_leaf(group, command);
   add_kind_leaf(group, command, "pause",

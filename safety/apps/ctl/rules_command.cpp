@@ -117,7 +117,8 @@ ExitCode run_test(const RulesOptions& options) {
 
 void add_rules_leaf(CLI::App& group, Command& command, const std::string& name,
                     const std::string& description, ExitCode (*run)(const RulesOptions&)) {
-  CLI::App& leaf = add_leaf(group, name, description, "safetyctl rules " + name + " rules.yaml");
+  CLI::App& leaf =
+      add_leaf(group, name, description, "safetyctl rules " + name + " rules.yaml", kFindingsCode);
   const auto options = std::make_shared<RulesOptions>();
   add_operand(leaf, "FILE", options->file, "The rules file; - reads standard input");
   add_json_flag(leaf, options->json);
@@ -127,7 +128,8 @@ void add_rules_leaf(CLI::App& group, Command& command, const std::string& name,
 }  // namespace
 
 void add_rules_command(CLI::App& app, Command& command) {
-  CLI::App& group = add_group(app, "rules", "Look after a rules file");
+  CLI::App& group =
+      add_group(app, "rules", "Look after a rules file", "safetyctl rules lint rules.yaml");
   add_rules_leaf(group, command, "lint", "Load and compile a rules file; exits 3 if it is refused",
                  run_lint);
   add_rules_leaf(group, command, "test", "Run the rules' own examples; exits 3 if one fails",

@@ -292,7 +292,8 @@ ExitCode submit_text(const SubmitOptions& options) {
 }  // namespace
 
 void add_submit_command(CLI::App& app, Command& command) {
-  CLI::App& group = add_group(app, "submit", "Put subjects into the queue");
+  CLI::App& group = add_group(app, "submit", "Put subjects into the queue",
+                              "safetyctl submit text --wait 'hello there'");
   CLI::App& leaf =
       add_leaf(group, "text", "Submit texts; with --wait exits 0, 10 (block) or 11 like check",
                "safetyctl submit text --wait 'hello there'\n"
@@ -301,7 +302,8 @@ void add_submit_command(CLI::App& app, Command& command) {
                "subject_version, class, fairness_bucket, run_after_ms, decide_within_ms.\n"
                "Lines are submitted in order. What ends a load says up to which line it came: go\n"
                "on with --skip, or run it again when every line has a key (--keys).\n"
-               "Workers are told over MESSAGE_SAFETY_REDIS_URL if it is set.");
+               "Workers are told over MESSAGE_SAFETY_REDIS_URL if it is set.",
+               kVerdictCodes);
   const auto options = std::make_shared<SubmitOptions>();
   add_operands(leaf, "TEXT", options->texts, "Texts; - reads one from standard input");
   add_string(leaf, "--lines", options->lines, "Submit the lines of this file; - standard input");

@@ -155,7 +155,8 @@ void add_task_leaf(CLI::App& group, Command& command, const std::string& name,
 }  // namespace
 
 void add_task_commands(CLI::App& app, Command& command) {
-  CLI::App& group = add_group(app, "task", "One task");
+  CLI::App& group = add_group(app, "task", "One task",
+                              "safetyctl task show 0197c2a0-0000-7000-8000-000000000000");
   add_task_leaf(group, command, "show", "Where a task is and what was decided", show);
   add_task_leaf(group, command, "cancel", "Take a task out of the queue", cancel);
 

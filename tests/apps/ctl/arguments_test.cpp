@@ -12,7 +12,7 @@ class Arguments : public ::testing::Test {
  protected:
   Arguments() {
     app_.require_subcommand(1);
-    CLI::App& group = safety::add_group(app_, "group", "a group");
+    CLI::App& group = safety::add_group(app_, "group", "a group", "safetyctl group leaf");
     CLI::App& leaf = safety::add_leaf(group, "leaf", "a leaf", "safetyctl group leaf");
     safety::add_operands(leaf, "TEXT", texts_, "texts");
     safety::add_string(leaf, "--name", name_, "a name");
