@@ -44,6 +44,7 @@ extern const std::string_view kProbe;
 extern const std::string_view kBackendPid;
 extern const std::string_view kTakesWrites;
 extern const std::string_view kFindTask;
+extern const std::string_view kFindCaller;
 extern const std::string_view kListLive;
 extern const std::string_view kListFinished;
 extern const std::string_view kStats;

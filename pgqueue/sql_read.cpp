@@ -68,6 +68,11 @@ WHERE r.state = $1::message_safety.task_state AND ($2 IS NULL OR r.kind = $2)
 ORDER BY r.finished_at DESC LIMIT $6
 )sql";
 
+// Locks: none. Index: callers by name.
+const std::string_view kFindCaller = R"sql(
+SELECT id FROM message_safety.callers WHERE name = $1
+)sql";
+
 // Figures without a full scan: each reads at most $1 rows; beyond that a count is of the first $1.
 // The oldest task is that of the lanes' first free rows, at most 1,024 lanes. Locks: none.
 // Index: those of safety_tasks.

@@ -46,6 +46,11 @@ void probe(Connection& connection, Deadline deadline) {
   connection.run({&statement, 1}, deadline, Connection::Commits::kNo);
 }
 
+bool is_known_caller(Connection& connection, const std::string& caller, Deadline deadline) {
+  return read(connection, {"find caller", sql::kFindCaller, {Param::text(caller)}}, deadline)
+             .size() > 0;
+}
+
 std::optional<TaskView> find_task(Connection& connection, const Uuid& id,
                                   const std::string& disposition, Deadline deadline) {
   const Rows rows =

@@ -80,6 +80,9 @@ struct TaskFilter {
 std::vector<TaskLine> list_tasks(Connection& connection, const TaskFilter& filter,
                                  Deadline deadline);
 
+// Whether a caller of this name is registered.
+bool is_known_caller(Connection& connection, const std::string& caller, Deadline deadline);
+
 // The seven state words.
 bool is_task_state(std::string_view word);
 

@@ -56,6 +56,12 @@ TEST_F(TaskQuery, ListsTasksByState) {
   EXPECT_FALSE(pgqueue::is_task_state("finished"));
 }
 
+TEST_F(TaskQuery, KnowsTheRegisteredCallers) {
+  pgqueue::Connection connection(conninfo_, soon());
+  EXPECT_TRUE(pgqueue::is_known_caller(connection, "safetyctl", soon()));
+  EXPECT_FALSE(pgqueue::is_known_caller(connection, "nosuch", soon()));
+}
+
 TEST_F(TaskQuery, StatsCountUpToTheirBound) {
   submit(20);
   claim(5);

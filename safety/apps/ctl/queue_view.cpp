@@ -63,6 +63,18 @@ std::vector<std::pair<std::string, std::string>> counts(const QueueStats& stats)
           {"oldest", age_text(stats.oldest_ms)}};
 }
 
+// The names of the counts that stopped at the bound: there is that much or more. Leased tasks are
+// counted among the ready ones that were read.
+Json capped(const QueueStats& stats) {
+  Json names = Json::array();
+  if (stats.ready >= stats.bound) names = {"ready", "leased"};
+  if (stats.delayed >= stats.bound) names.push_back("delayed");
+  if (stats.paused >= stats.bound) names.push_back("paused");
+  if (stats.suspects >= stats.bound) names.push_back("suspects");
+  if (stats.default_partition_rows >= stats.bound) names.push_back("default_partition_rows");
+  return names;
+}
+
 RowTable class_table(const QueueStats& stats) {
   RowTable table({"class", "lanes", "waiting", "oldest"});
   for (const auto& line : stats.classes) {
@@ -140,6 +152,7 @@ Json queue_json(const QueueReading& now, const QueueReading* before) {
   Json json;
   json["at_ms"] = now.unix_ms;
   json["bound"] = stats.bound;
+  json["capped"] = capped(stats);
   json["ready"] = stats.ready;
   json["leased"] = stats.leased;
   json["delayed"] = stats.delayed;

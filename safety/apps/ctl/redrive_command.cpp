@@ -26,13 +26,14 @@ struct RedriveOptions {
   DatabaseOptions database;
 };
 
-std::vector<Uuid> chosen(pgqueue::Pool& pool, const pgqueue::TaskFilter& filter) {
+std::vector<Uuid> candidates(pgqueue::Pool& pool, const pgqueue::TaskFilter& filter) {
   const auto deadline = statement_deadline();
   const auto connection = pool.acquire(deadline);
   std::vector<Uuid> ids;
   for (const auto& line : pgqueue::list_tasks(*connection, filter, deadline)) {
     ids.push_back(line.id);
   }
+  if (ids.empty()) check_caller(*connection, filter);
   return ids;
 }
 
@@ -68,7 +69,7 @@ ExitCode redrive(const RedriveOptions& options) {
   const bool as_json = options.database.json;
   pgqueue::Pool pool(command_pool(options.database));
   pgqueue::QueueAdmin admin(pool);
-  const std::vector<Uuid> ids = chosen(pool, filter);
+  const std::vector<Uuid> ids = candidates(pool, filter);
   std::size_t redriven = 0;
   std::size_t refused = 0;
   Progress progress(std::cerr, "redriving", ids.size(), Progress::on_terminal());
@@ -76,7 +77,7 @@ ExitCode redrive(const RedriveOptions& options) {
     const auto batch = std::span(ids).subspan(done, std::min(kBatchMax, ids.size() - done));
     done += batch.size();
     if (options.dry_run) {
-      for (const Uuid& id : batch) print({id, std::nullopt, "chosen"}, as_json);
+      for (const Uuid& id : batch) print({id, std::nullopt, "candidate"}, as_json);
       continue;
     }
     const auto answers = admin.redrive(batch, statement_deadline());
@@ -94,10 +95,11 @@ ExitCode redrive(const RedriveOptions& options) {
   }
   progress.clear();
   if (as_json) {
-    std::cout << to_line({{"chosen", ids.size()}, {"redriven", redriven}, {"refused", refused}})
+    std::cout << to_line({{"candidates", ids.size()}, {"redriven", redriven}, {"refused", refused}})
               << '\n';
   } else {
-    std::cout << ids.size() << " chosen: " << redriven << " redriven, " << refused << " refused\n";
+    std::cout << ids.size() << " candidates: " << redriven << " redriven, " << refused
+              << " refused\n";
   }
   flush_output(std::cout);
   if (refused == 0) return ExitCode::kOk;

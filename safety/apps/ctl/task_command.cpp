@@ -26,9 +26,6 @@ struct TasksOptions {
   DatabaseOptions database;
 };
 
-constexpr std::string_view kUnknown = "no task has this id";
-constexpr std::string_view kUnknownFix = "check the id; finished tasks are kept for some weeks";
-
 Uuid task_id(const TaskOptions& options) {
   const auto id = Uuid::parse(options.id.value_or(""));
   if (!id) {
@@ -36,15 +33,6 @@ Uuid task_id(const TaskOptions& options) {
                   "copy it from the answer of submit");
   }
   return *id;
-}
-
-ExitCode show(const TaskOptions& options) {
-  const Uuid id = task_id(options);
-  auto connection = connect_database(options.database);
-  const auto task = pgqueue::find_task(connection, id, "hold", statement_deadline());
-  if (!task) throw Failure(ExitCode::kFailure, kUnknown, kUnknownFix);
-  print_answer(options.database.json, task_json(*task), task_table(*task));
-  return ExitCode::kOk;
 }
 
 // What became of one task: as JSON, or its id and words.
@@ -55,6 +43,21 @@ void print_outcome(const TaskOptions& options, const Json& json, const std::stri
     std::cout << json["id"].get<std::string>() << "  " << words << '\n';
   }
   flush_output(std::cout);
+}
+
+[[noreturn]] void fail_unknown(const TaskOptions& options, const Uuid& id) {
+  print_outcome(options, {{"id", id.to_string()}, {"found", false}}, "");
+  throw Failure(ExitCode::kFailure, "no task has this id",
+                "check the id; finished tasks are kept for some weeks");
+}
+
+ExitCode show(const TaskOptions& options) {
+  const Uuid id = task_id(options);
+  auto connection = connect_database(options.database);
+  const auto task = pgqueue::find_task(connection, id, "hold", statement_deadline());
+  if (!task) fail_unknown(options, id);
+  print_answer(options.database.json, task_json(*task), task_table(*task));
+  return ExitCode::kOk;
 }
 
 ExitCode cancel(const TaskOptions& options) {
@@ -97,7 +100,7 @@ ExitCode erase(const TaskOptions& options) {
   const Uuid id = task_id(options);
   pgqueue::Pool pool(command_pool(options.database));
   const auto erased = pgqueue::QueueAdmin(pool).erase(id, statement_deadline());
-  if (!erased) throw Failure(ExitCode::kFailure, kUnknown, kUnknownFix);
+  if (!erased) fail_unknown(options, id);
   print_outcome(options,
                 {{"id", id.to_string()},
                  {"was_live", erased->was_live},
@@ -127,6 +130,7 @@ ExitCode list(const TasksOptions& options) {
   const pgqueue::TaskFilter filter = task_filter(options.filter);
   auto connection = connect_database(options.database);
   const auto lines = pgqueue::list_tasks(connection, filter, statement_deadline());
+  if (lines.empty()) check_caller(connection, filter);
   Json json;
   json["state"] = filter.state;
   json["tasks"] = Json::array();

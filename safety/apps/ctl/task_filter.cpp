@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "safety/apps/ctl/database.h"
 #include "safety/apps/ctl/failure.h"
 #include "safety/apps/ctl/submit_line.h"
 
@@ -44,6 +45,13 @@ std::string checked_kind(const std::optional<std::string>& kind) {
   check(kind && is_word(*kind, kMoreOfKinds), "a kind is 1 to 32 letters a-z and _",
         "name one, such as text");
   return *kind;
+}
+
+void check_caller(pgqueue::Connection& connection, const pgqueue::TaskFilter& filter) {
+  if (!filter.caller) return;
+  if (pgqueue::is_known_caller(connection, *filter.caller, statement_deadline())) return;
+  throw Failure(ExitCode::kFailure, "no caller has this name",
+                "check it; an administrator adds callers by message_safety.register_caller");
 }
 
 pgqueue::TaskFilter task_filter(const TaskFilterOptions& options) {

@@ -1,6 +1,6 @@
 // The options that choose tasks, which `tasks` and `queue redrive` share.
 //
-// Threads: one thread. Blocks: never.
+// Threads: one thread. Blocks: check_caller up to its deadline.
 // Fails:   Failure for a value that no task can have.
 #pragma once
 
@@ -28,6 +28,9 @@ void add_task_filter(CLI::App& app, TaskFilterOptions& options);
 
 // What the options say, with the words and their ranges checked.
 pgqueue::TaskFilter task_filter(const TaskFilterOptions& options);
+
+// For an empty list: a caller that is not registered is a failure.
+void check_caller(pgqueue::Connection& connection, const pgqueue::TaskFilter& filter);
 
 // A kind as the database takes it, for commands that name one.
 std::string checked_kind(const std::optional<std::string>& kind);

@@ -109,13 +109,29 @@ TEST(QueueView, CountsThatStoppedAtTheBoundSaySo) {
               HasSubstr("class 1            45,558+ waiting in 12 lanes, oldest 1:01\n"));
 }
 
+TEST(QueueView, JsonNamesTheCountsThatStoppedAtTheBound) {
+  auto now = reading(0);
+  EXPECT_EQ(safety::queue_json(now, nullptr)["capped"], safety::Json::array());
+  now.stats.bound = now.stats.ready;
+  now.stats.leased = 0;
+  EXPECT_EQ(safety::queue_json(now, nullptr)["capped"], safety::Json({"ready", "leased"}));
+  std::ostringstream out;
+  safety::queue_table(now).print(out);
+  EXPECT_THAT(out.str(), HasSubstr("leased             0+\n"));
+  now = reading(0);
+  now.stats.paused = now.stats.suspects = now.stats.delayed = now.stats.bound;
+  now.stats.default_partition_rows = now.stats.bound;
+  EXPECT_EQ(safety::queue_json(now, nullptr)["capped"],
+            safety::Json({"delayed", "paused", "suspects", "default_partition_rows"}));
+}
+
 TEST(QueueView, JsonHoldsEveryFigure) {
   auto [before, now] = two(3, 0);
   now.paused_kinds = {{"text", 5, "op"}};
   const auto json = safety::queue_json(now, &before);
   std::vector<std::string> names;
   for (const auto& [name, value] : json.items()) names.push_back(name);
-  EXPECT_THAT(names, ElementsAre("at_ms", "bound", "ready", "leased", "delayed", "paused",
+  EXPECT_THAT(names, ElementsAre("at_ms", "bound", "capped", "ready", "leased", "delayed", "paused",
                                  "suspects", "oldest_ms", "classes", "paused_kinds",
                                  "rows_estimate", "dead_tuples", "snapshot_age_ms", "table_bytes",
                                  "index_bytes", "default_partition_rows", "rows_inserted",

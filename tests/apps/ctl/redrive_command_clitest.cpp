@@ -54,7 +54,7 @@ TEST_F(RedriveCommand, MakesNewTasksOfTheDeadLettersOfAReason) {
   ASSERT_EQ(all.size(), 2U);
   EXPECT_EQ(all[0]["task_id"], first);
   EXPECT_EQ(all[0]["outcome"], "redriven");
-  EXPECT_EQ(all[1], Json({{"chosen", 1}, {"redriven", 1}, {"refused", 0}}));
+  EXPECT_EQ(all[1], Json({{"candidates", 1}, {"redriven", 1}, {"refused", 0}}));
   EXPECT_EQ(value("SELECT id || ' ' || redrive_of FROM message_safety.safety_tasks"),
             all[0]["new_id"].get<std::string>() + " " + first);
   const auto again = redrive({"--reason", "broken", "--json"});
@@ -62,20 +62,20 @@ TEST_F(RedriveCommand, MakesNewTasksOfTheDeadLettersOfAReason) {
   EXPECT_EQ(lines(again)[0]["outcome"], "again");
   EXPECT_EQ(lines(again)[0]["new_id"], all[0]["new_id"]);
   EXPECT_FALSE(result.shows(other));
-  EXPECT_THAT(redrive({"--kind", "text"}).out, HasSubstr("2 chosen: 1 redriven, 0 refused\n"));
+  EXPECT_THAT(redrive({"--kind", "text"}).out, HasSubstr("2 candidates: 1 redriven, 0 refused\n"));
 }
 
 TEST_F(RedriveCommand, ADryRunChangesNothing) {
   const std::string id = dead_letter("broken");
   const auto result = redrive({"--reason", "broken", "--dry-run"});
   EXPECT_EQ(result.code, 0) << result.err;
-  EXPECT_THAT(result.out, HasSubstr(id + "  chosen  -\n1 chosen: 0 redriven"));
+  EXPECT_THAT(result.out, HasSubstr(id + "  candidate  -\n1 candidates: 0 redriven"));
   EXPECT_EQ(value("SELECT count(*) FROM message_safety.safety_tasks"), "0");
 }
 
 TEST_F(RedriveCommand, TakesAtMostTheLimit) {
   for (int i = 0; i < 3; ++i) dead_letter("broken");
-  EXPECT_THAT(redrive({"--reason", "broken", "--limit", "2"}).out, HasSubstr("2 chosen"));
+  EXPECT_THAT(redrive({"--reason", "broken", "--limit", "2"}).out, HasSubstr("2 candidates"));
   EXPECT_EQ(value("SELECT count(*) FROM message_safety.safety_tasks"), "2");
 }
 
@@ -92,7 +92,15 @@ TEST_F(RedriveCommand, SaysWhatCannotBeRedriven) {
 TEST_F(RedriveCommand, NothingToRedriveIsNoError) {
   const auto result = redrive({"--reason", "crashed", "--json"});
   EXPECT_EQ(result.code, 0) << result.err;
-  EXPECT_EQ(lines(result).back(), Json({{"chosen", 0}, {"redriven", 0}, {"refused", 0}}));
+  EXPECT_EQ(lines(result).back(), Json({{"candidates", 0}, {"redriven", 0}, {"refused", 0}}));
+}
+
+TEST_F(RedriveCommand, AnUnknownCallerIsAFailure) {
+  const auto result = redrive({"--caller", "nosuch"});
+  EXPECT_EQ(result.code, 1);
+  EXPECT_TRUE(is_one_line_error(result));
+  EXPECT_THAT(result.err, HasSubstr("no caller has this name"));
+  EXPECT_EQ(redrive({"--caller", "safetyctl"}).code, 0);
 }
 
 TEST_F(RedriveCommand, RefusesWrongUsage) {

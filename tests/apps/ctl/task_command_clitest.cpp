@@ -105,6 +105,13 @@ TEST_F(TaskCommand, AnUnknownTaskIsAFailure) {
     EXPECT_TRUE(is_one_line_error(result));
     EXPECT_EQ(result.out, "");
   }
+  for (const std::string command : {"show", "erase"}) {
+    const std::string id = pgqueue::Uuid::v7().to_string();
+    const auto result = ctl({"task", command, id, "--json"});
+    EXPECT_EQ(result.code, 1);
+    EXPECT_TRUE(is_one_line_error(result));
+    EXPECT_EQ(Json::parse(result.out), Json({{"id", id}, {"found", false}}));
+  }
   const auto retried = ctl({"task", "retry", pgqueue::Uuid::v7().to_string()});
   EXPECT_EQ(retried.code, 1);
   EXPECT_THAT(retried.err, HasSubstr("no task has this id"));
@@ -164,6 +171,17 @@ TEST_F(TaskCommand, FiltersTheList) {
   EXPECT_EQ(task["caller"], "chat");
   EXPECT_EQ(task["class"], 0);
   EXPECT_EQ(task["parked"], nullptr);
+}
+
+TEST_F(TaskCommand, AnUnknownCallerIsAFailure) {
+  for (const std::string state : {"queued", "done"}) {
+    const auto result = ctl({"tasks", "--state", state, "--caller", "nosuch"});
+    EXPECT_EQ(result.code, 1);
+    EXPECT_TRUE(is_one_line_error(result));
+    EXPECT_THAT(result.err, HasSubstr("no caller has this name"));
+    EXPECT_EQ(result.out, "");
+    EXPECT_EQ(ctl({"tasks", "--state", state, "--caller", "safetyctl"}).code, 0);
+  }
 }
 
 TEST_F(TaskCommand, AnUnknownStateIsWrongUsage) {
