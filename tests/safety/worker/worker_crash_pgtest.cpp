@@ -29,7 +29,7 @@ class WorkerCrashTest : public WorkerFixture {
                       .output_path = dir_.file("worker.log")});
       EXPECT_TRUE(await([&] { return is_done() || !worker.is_running(); }));
       if (worker.is_running()) {
-        EXPECT_EQ(worker.stop().code, 0);
+        EXPECT_EQ(worker.stop().code, 0) << worker.output();
         return crashes;
       }
       ++crashes;
