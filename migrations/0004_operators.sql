@@ -166,8 +166,8 @@ $$;
 
 -- Removes a task's payload and what is derived from it, here and in the tasks that it was redriven
 -- to or from: live ones are cancelled, kept payloads deleted, the digests of keys and versions made
--- to fit nothing. Results, verdicts (which hold a keyed hash) and audit stay; so does a payload ban.
--- is_known: false when no task has this id.
+-- to fit nothing. Results, verdicts (which hold a keyed hash) and audit stay; so does a payload
+-- ban. is_known: false when no task has this id.
 -- Locks: the subject's head, which they share, before the tasks, as a submit that supersedes them;
 -- then the tasks' rows in id order; waits. Index: primary keys, payloads_task, results_task; of
 -- submissions those as young as the task.
