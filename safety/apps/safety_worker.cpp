@@ -56,12 +56,13 @@ int run(const std::string& settings_path, bool is_check) {
   const sigset_t signals = block_stop_signals();
   worker.start();
   wait_for_signal(signals);
-  const std::jthread stopping([&worker] {
+  std::jthread stopping([&worker] {
     worker.stop();
     kill(getpid(), kStopped);
   });
   // A second stop signal ends the process at once; leases make that safe.
   if (wait_for_signal(signals) != kStopped) _exit(kExitOther);
+  stopping.join();
   // All is committed or given back; a slow client of the endpoint is not waited for.
   std::fflush(nullptr);
   _exit(0);
