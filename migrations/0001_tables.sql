@@ -80,6 +80,8 @@ CREATE TABLE message_safety.paused_kinds (
 -- payload.
 CREATE TABLE message_safety.payload_bans (
   fingerprint bytea PRIMARY KEY,
+  kind text NOT NULL,
+  payload_bytes integer NOT NULL,  -- what is of another length need not be hashed
   holders uuid[] NOT NULL,
   last_crash_at timestamptz NOT NULL,
   banned_until timestamptz,

@@ -31,13 +31,14 @@ BEGIN
   END IF;
   FOR v_task IN
     SELECT t.id, t.generation, t.lease_token, t.holder, t.crashes, t.kind,
-           fingerprint(t.kind, t.payload) AS print
+           octet_length(t.payload) AS bytes, fingerprint(t.kind, t.payload) AS print
     FROM safety_tasks t
     WHERE t.suspect AND t.lease_until < v_now ORDER BY t.run_at, t.id
     LIMIT p_rows FOR UPDATE SKIP LOCKED
   LOOP
-    INSERT INTO payload_bans AS b (fingerprint, holders, last_crash_at, disposition)
-    VALUES (v_task.print, ARRAY[v_task.holder], v_now, p_disposition)
+    INSERT INTO payload_bans AS b (fingerprint, kind, payload_bytes, holders, last_crash_at,
+                                   disposition)
+    VALUES (v_task.print, v_task.kind, v_task.bytes, ARRAY[v_task.holder], v_now, p_disposition)
     ON CONFLICT (fingerprint) DO UPDATE
     SET holders = CASE WHEN b.last_crash_at < v_now - interval '7 days' THEN EXCLUDED.holders
                        WHEN v_task.holder = ANY (b.holders) OR cardinality(b.holders) > 7
@@ -70,9 +71,11 @@ BEGIN
   END LOOP;
   IF EXISTS (SELECT FROM payload_bans WHERE banned_until > v_now) THEN
     FOR v_task IN
-      SELECT t.id, b.disposition FROM safety_tasks t
-      JOIN payload_bans b ON b.fingerprint = fingerprint(t.kind, t.payload)
+      SELECT t.id, b.disposition FROM safety_tasks t JOIN payload_bans b ON b.kind = t.kind
       WHERE t.suspect AND t.lease_token IS NULL AND b.banned_until > v_now
+        -- The length is known without reading the payload, so few are read and hashed.
+        AND CASE WHEN octet_length(t.payload) = b.payload_bytes
+                 THEN fingerprint(t.kind, t.payload) = b.fingerprint ELSE false END
       LIMIT p_rows FOR UPDATE OF t SKIP LOCKED
     LOOP
       PERFORM end_suspect(v_task.id, 'quarantined', v_task.disposition, p_keep_payload,

@@ -41,7 +41,7 @@ FROM message_safety.submit_tasks($1, $2::text[], $3::bytea[], $4::uuid[], $5::te
 namespace {
 
 // What a claim changes: no indexed column, so the update is heap-only. $1 token, $2 holder, $3
-// duration in ms, $5 attempts_max (see kClaimable). The rows are updated by their physical address,
+// duration in ms, $4 bytes of a payload, $5 attempts_max. The rows are updated by their physical address,
 // so no join can multiply them (R16).
 constexpr std::string_view kLease = R"sql(
 UPDATE message_safety.safety_tasks t
@@ -242,9 +242,9 @@ gone AS (
 
 // Finishes leased tasks: the guard, the delete and the result are one statement, so I2 and I3 are
 // checked under the row locks. What comes after decide_by is no verdict: the task ends expired,
-// with the disposition $16. Locks: the rows, in id order; one that another transaction has locked
-// is skipped, or waited for as long as the flight's lock_timeout. Index: primary key. Returns the
-// ids accepted.
+// with the disposition $16. Locks: the rows. To skip: in id order, SKIP LOCKED. To wait: in the
+// order of the index, each for as long as the flight's lock_timeout at most, which ends what could
+// be a deadlock. Index: primary key. Returns the ids accepted.
 std::string complete(CompletionLog log, PayloadRetention retention, Audit audit,
                      LockedRows locked) {
   std::string statement = R"sql(

@@ -100,8 +100,7 @@ TEST_F(QueueAdminTest, WhatCannotRunAgainSaysWhy) {
   const Uuid banned = dead_letter(text_task("poison"));
   execute(
       "INSERT INTO message_safety.payload_bans VALUES (message_safety.fingerprint('text', "
-      "'poison'),"
-      " '{}', now(), now() + interval '1 hour', 'hold')");
+      "'poison'), 'text', 6, '{}', now(), now() + interval '1 hour', 'hold')");
   EXPECT_EQ(redrive(banned), "quarantined");
 }
 

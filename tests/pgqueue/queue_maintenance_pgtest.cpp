@@ -102,6 +102,18 @@ TEST_F(QueueMaintenance, TheEndOfASuspectIsAudited) {
             "crashed ,dead crashed,crashed ,dead crashed,dead quarantined");
 }
 
+TEST_F(QueueMaintenance, R13_OnlyWaitingSuspectsOfTheBannedPayloadEnd) {
+  for (const char* payload : {"poison", "nosiop", "poisonous"}) outcome_of(text_task(payload));
+  crash_in_a_batch();
+  execute(
+      "INSERT INTO message_safety.payload_bans VALUES (message_safety.fingerprint('text', "
+      "'poison'), 'text', 6, '{}', now(), now() + interval '1 hour', 'hold')");
+  EXPECT_EQ(queue_->rescue_suspects(100, soon()).dead, 1);
+  EXPECT_EQ(value("SELECT string_agg(convert_from(payload, 'UTF8'), ' ' ORDER BY id) "
+                  "FROM message_safety.safety_tasks"),
+            "nosiop poisonous");
+}
+
 TEST_F(QueueMaintenance, R01_ASuspectWhoseLeaseStandsIsLeftAlone) {
   submit(1);
   crash_in_a_batch();
