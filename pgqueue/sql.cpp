@@ -41,8 +41,8 @@ FROM message_safety.submit_tasks($1, $2::text[], $3::bytea[], $4::uuid[], $5::te
 namespace {
 
 // What a claim changes: no indexed column, so the update is heap-only. $1 token, $2 holder, $3
-// duration in ms, $4 bytes of a payload, $5 attempts_max. The rows are updated by their physical address,
-// so no join can multiply them (R16).
+// duration in ms, $4 bytes of a payload, $5 attempts_max. The rows are updated by their physical
+// address, so no join can multiply them (R16).
 constexpr std::string_view kLease = R"sql(
 UPDATE message_safety.safety_tasks t
 SET state = 'leased', generation = )sql" NEXT_GENERATION R"sql(, lease_token = $1, holder = $2,
