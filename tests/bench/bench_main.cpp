@@ -24,9 +24,7 @@ int bench_main(CLI::App& app, int argc, const char* const* argv,
 }
 
 void CommonOptions::add_to(CLI::App& app) {
-  app.add_option("--rounds", rounds, "Rounds; the sides take turns in each")
-      ->check(CLI::Range(1, 1000))
-      ->capture_default_str();
+  add_number(app, "--rounds", rounds, {1, 1000}, "Rounds; the sides take turns in each");
   app.add_flag("--json", is_json, "End with one line of JSON");
 }
 

@@ -1,11 +1,10 @@
 // bench-queue: the drain of no-op tasks through pgqueue, graphile-worker and pg-boss on one server.
-#include <CLI/CLI.hpp>
-
 #include <cstdlib>
 #include <iostream>
 #include <map>
 
 #include "pgqueue/queue.h"
+#include "tests/bench/bench_main.h"
 #include "tests/bench/queue_drain.h"
 #include "tests/bench/queue_peers.h"
 #include "tests/bench/report.h"
@@ -13,7 +12,6 @@
 namespace han::tests {
 namespace {
 
-constexpr int kExitFailed = 1;
 constexpr int kExitPeersMissing = 3;
 constexpr double kTarget = 5;  // SPEC section 13, P1
 constexpr double kSubmitTarget = 2;
@@ -21,10 +19,9 @@ constexpr const char* kSubmitPeer = "graphile-worker";
 
 struct Options {
   QueueLoad load;
-  int rounds = 5;
+  CommonOptions common;
   std::string modules;
   bool is_without_peers = false;
-  bool is_json = false;
 };
 
 struct OwnSide {
@@ -64,7 +61,7 @@ std::vector<PeerSide> peer_sides(const QueueLoad& load) {
 
 void run_rounds(BenchServer& server, const Options& options, OwnSide& ours,
                 std::vector<PeerSide>& peers) {
-  for (int round = 1; round <= options.rounds; ++round) {
+  for (int round = 1; round <= options.common.rounds; ++round) {
     const QueueFigures figures = run_queue(server, options.load);
     ours.add(figures);
     std::cerr << "round " << round << ": ours " << short_number(figures.tasks_per_s) << std::flush;
@@ -115,14 +112,14 @@ BenchResult result_of(const OwnSide& ours, const std::vector<PeerSide>& peers) {
 void print_head(const BenchServer& server, const Options& options) {
   std::cout << server.settings() << "\n"
             << options.load.tasks << " tasks of " << bench_payload(0).size() << " bytes, batch "
-            << options.load.batch << ", " << options.rounds
+            << options.load.batch << ", " << options.common.rounds
             << " rounds, median (smallest-largest)\n"
             << "ours: 1 claimer, " << options.load.completers
             << " completers, completion synchronous_commit=on, claim asynchronous, VACUUM ANALYZE "
                "before the drain\n";
 }
 
-int run(const Options& options) {
+void run(const Options& options) {
   if (!options.is_without_peers) require_peers(options.modules);
   BenchServer server;
   print_head(server, options);
@@ -134,15 +131,11 @@ int run(const Options& options) {
   std::cout << "\n" << table(ours, peers) << "\n";
   const BenchResult result = result_of(ours, peers);
   if (!peers.empty()) {
-    std::cout << "ours / the faster peer: " << short_number(result.ratio) << " (target "
-              << short_number(kTarget) << ": " << (result.ratio >= kTarget ? "reached" : "missed")
-              << ")\nsubmit, ours / " << kSubmitPeer << ": "
-              << short_number(result.ratios.at("submit")) << " (target "
-              << short_number(kSubmitTarget) << ": "
-              << (result.ratios.at("submit") >= kSubmitTarget ? "reached" : "missed") << ")\n";
+    std::cout << "ours / the faster peer: " << at_least(result.ratio, kTarget)
+              << "\nsubmit, ours / " << kSubmitPeer << ": "
+              << at_least(result.ratios.at("submit"), kSubmitTarget) << "\n";
   }
-  if (options.is_json) std::cout << result.json() << "\n";
-  return 0;
+  if (options.common.is_json) std::cout << result.json() << "\n";
 }
 
 std::string default_modules() {
@@ -155,43 +148,31 @@ int main_of(int argc, char** argv) {
   options.modules = default_modules();
   CLI::App app(
       "Drains no-op tasks through pgqueue, graphile-worker and pg-boss, on one throw-away "
-      "PostgreSQL.");
+      "PostgreSQL.",
+      "bench-queue");
   app.footer(
       "Example: bench-queue --tasks 50000 --rounds 3 --json\n"
-      "Exit status: 0 measured, 1 a task was lost or a side failed, 2 usage, 3 the peers are "
-      "missing.");
-  app.add_option("--tasks", options.load.tasks, "Tasks a round")
-      ->check(CLI::Range(1, 100'000'000))
-      ->capture_default_str();
-  app.add_option("--batch", options.load.batch, "Tasks a claim and a completion")
-      ->check(CLI::Range(std::size_t{2}, pgqueue::Queue::kBatchMax))
-      ->capture_default_str();
-  app.add_option("--completers", options.load.completers, "Threads that complete")
-      ->check(CLI::Range(1, 64))
-      ->capture_default_str();
-  app.add_option("--rounds", options.rounds, "Rounds; the sides take turns in each")
-      ->check(CLI::Range(1, 1000))
-      ->capture_default_str();
+      "It ends with 3 when the peers are missing.");
+  add_number(app, "--tasks", options.load.tasks, {1, 100'000'000}, "Tasks a round");
+  add_number(app, "--batch", options.load.batch, {std::size_t{2}, pgqueue::Queue::kBatchMax},
+             "Tasks a claim and a completion");
+  add_number(app, "--completers", options.load.completers, {1, 64}, "Threads that complete");
   app.add_option("--modules", options.modules,
                  "Folder of the peers' packages (or SAFETY_BENCH_PEERS)")
       ->capture_default_str();
   app.add_flag("--without-peers", options.is_without_peers, "Measure ours alone");
-  app.add_flag("--json", options.is_json, "End with one line of JSON");
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? 0 : 2;
-  }
-  try {
-    return run(options);
-  } catch (const PeersMissing& error) {
-    std::cerr << "bench-queue: error: " << error.what()
-              << "\nWith --without-peers only our side is measured.\n";
-    return kExitPeersMissing;
-  } catch (const std::exception& error) {
-    std::cerr << "bench-queue: error: " << error.what() << "\n";
-    return kExitFailed;
-  }
+  options.common.add_to(app);
+  int status = kExitMeasured;
+  const int ended = bench_main(app, argc, argv, [&] {
+    try {
+      run(options);
+    } catch (const PeersMissing& error) {
+      std::cerr << "bench-queue: error: " << error.what()
+                << "\nWith --without-peers only our side is measured.\n";
+      status = kExitPeersMissing;
+    }
+  });
+  return ended == kExitMeasured ? status : ended;
 }
 
 }  // namespace

@@ -1,5 +1,4 @@
 // bench-queue-design: layouts of the hot table, drained under the same load on one server.
-#include <CLI/CLI.hpp>
 
 #include <algorithm>
 #include <chrono>
@@ -9,6 +8,7 @@
 #include "pgqueue/pool.h"
 #include "pgqueue/transaction.h"
 #include "safety/base/digest.h"
+#include "tests/bench/bench_main.h"
 #include "tests/bench/bench_server.h"
 #include "tests/bench/drain_loop.h"
 #include "tests/bench/queue_designs.h"
@@ -33,9 +33,8 @@ struct Options {
   std::size_t payload_bytes = 200;
   std::size_t batch = 500;
   std::size_t completers = 4;
-  int rounds = 5;
+  CommonOptions common;
   bool is_markdown = false;
-  bool is_json = false;
 };
 
 struct Side {
@@ -211,56 +210,34 @@ void run(const Options& options) {
   std::cout << server.settings() << "\n"
             << options.tasks << " tasks of " << options.payload_bytes << " bytes, batch "
             << options.batch << ", 1 claimer, " << options.completers << " completers, "
-            << options.rounds << " rounds, median (smallest-largest)\n\n";
+            << options.common.rounds << " rounds, median (smallest-largest)\n\n";
   std::vector<Side> sides;
   for (Design& design : queue_designs()) {
     std::cout << design.name << ": " << design.summary << "\n";
     sides.push_back({.design = std::move(design)});
   }
-  for (int round = 1; round <= options.rounds; ++round) {
-    std::cerr << "round " << round << " of " << options.rounds << "\n";
+  for (int round = 1; round <= options.common.rounds; ++round) {
+    std::cerr << "round " << round << " of " << options.common.rounds << "\n";
     for (Side& side : sides) run_side(server, options, side);
   }
   const Table table = table_of(sides);
   std::cout << "\n" << (options.is_markdown ? table.markdown() : table.text()) << "\n";
-  if (options.is_json) std::cout << result_of(sides).json() << "\n";
+  if (options.common.is_json) std::cout << result_of(sides).json() << "\n";
 }
 
 int main_of(int argc, char** argv) {
   Options options;
-  CLI::App app("Drains the same tasks through several layouts of the hot table, on one server.");
-  app.footer(
-      "Example: bench-queue-design --payload-bytes 2000 --markdown\n"
-      "Exit status: 0 measured, 1 a task was lost or a design failed, 2 usage.");
-  app.add_option("--tasks", options.tasks, "Tasks a round")
-      ->check(CLI::Range(1, 100'000'000))
-      ->capture_default_str();
-  app.add_option("--payload-bytes", options.payload_bytes, "Random bytes of each payload")
-      ->check(CLI::Range(1, 1'000'000))
-      ->capture_default_str();
-  app.add_option("--batch", options.batch, "Tasks a claim and a completion")
-      ->check(CLI::Range(1, 10'000))
-      ->capture_default_str();
-  app.add_option("--completers", options.completers, "Threads that complete")
-      ->check(CLI::Range(1, 64))
-      ->capture_default_str();
-  app.add_option("--rounds", options.rounds, "Rounds; the designs take turns in each")
-      ->check(CLI::Range(1, 1000))
-      ->capture_default_str();
+  CLI::App app("Drains the same tasks through several layouts of the hot table, on one server.",
+               "bench-queue-design");
+  app.footer("Example: bench-queue-design --payload-bytes 2000 --markdown");
+  add_number(app, "--tasks", options.tasks, {1, 100'000'000}, "Tasks a round");
+  add_number(app, "--payload-bytes", options.payload_bytes, {1, 1'000'000},
+             "Random bytes of each payload");
+  add_number(app, "--batch", options.batch, {1, 10'000}, "Tasks a claim and a completion");
+  add_number(app, "--completers", options.completers, {1, 64}, "Threads that complete");
   app.add_flag("--markdown", options.is_markdown, "Write the table as Markdown");
-  app.add_flag("--json", options.is_json, "End with one line of JSON");
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? 0 : 2;
-  }
-  try {
-    run(options);
-    return 0;
-  } catch (const std::exception& error) {
-    std::cerr << "bench-queue-design: error: " << error.what() << "\n";
-    return 1;
-  }
+  options.common.add_to(app);
+  return bench_main(app, argc, argv, [&] { run(options); });
 }
 
 }  // namespace

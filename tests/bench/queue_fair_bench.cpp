@@ -197,9 +197,8 @@ void run(const Options& options) {
   const double bound = options.wait_max_ms;
   const double few = scenarios[0].p99.median() / bound;
   const double lowest = scenarios[1].p99.median() / bound;
-  std::cout << table.text() << "\np99 / bound: few " << short_number(few) << ", lowest class "
-            << short_number(lowest)
-            << " (target 1: " << (few <= 1 && lowest <= 1 ? "reached" : "missed") << ")\n";
+  std::cout << table.text() << "\np99 / bound: few " << at_most(few, 1) << ", lowest class "
+            << at_most(lowest, 1) << "\n";
   const BenchResult result{.bench = "queue-fair",
                            .sides = {{"few_p99_ms", scenarios[0].p99.median()},
                                      {"lowest_class_p99_ms", scenarios[1].p99.median()}},
@@ -217,21 +216,13 @@ int main_of(int argc, char** argv) {
       "bench-queue-fair");
   app.footer("Example: bench-queue-fair --rounds 1 --json");
   options.common.rounds = 3;
-  app.add_option("--flood", options.flood, "Tasks of the flood")
-      ->check(CLI::Range(1'000, 100'000'000))
-      ->capture_default_str();
-  app.add_option("--few", options.few, "Tasks beside it")
-      ->check(CLI::Range(1, 100'000))
-      ->capture_default_str();
-  app.add_option("--rate", options.rate, "Tasks a second that the worker takes")
-      ->check(CLI::Range(100, 1'000'000))
-      ->capture_default_str();
-  app.add_option("--seconds", options.seconds, "How long the flood of the highest class lasts")
-      ->check(CLI::Range(1, 3600))
-      ->capture_default_str();
-  app.add_option("--wait-max-ms", options.wait_max_ms, "The bound on the wait of each class")
-      ->check(CLI::Range(100, 3'600'000))
-      ->capture_default_str();
+  add_number(app, "--flood", options.flood, {1'000, 100'000'000}, "Tasks of the flood");
+  add_number(app, "--few", options.few, {1, 100'000}, "Tasks beside it");
+  add_number(app, "--rate", options.rate, {100, 1'000'000}, "Tasks a second that the worker takes");
+  add_number(app, "--seconds", options.seconds, {1, 3600},
+             "How long the flood of the highest class lasts");
+  add_number(app, "--wait-max-ms", options.wait_max_ms, {100, 3'600'000},
+             "The bound on the wait of each class");
   options.common.add_to(app);
   return bench_main(app, argc, argv, [&] { run(options); });
 }

@@ -280,9 +280,7 @@ int main_of(int argc, char** argv) {
       "Measures how soon an idle worker has a task, with a hint over Redis; on throw-away servers.",
       "bench-queue-latency");
   app.footer("Example: bench-queue-latency --tasks 200 --rounds 3 --json");
-  app.add_option("--tasks", options.tasks, "Tasks a round")
-      ->check(CLI::Range(10, 1'000'000))
-      ->capture_default_str();
+  add_number(app, "--tasks", options.tasks, {10, 1'000'000}, "Tasks a round");
   options.common.add_to(app);
   return bench_main(app, argc, argv, [&] { run(options); });
 }

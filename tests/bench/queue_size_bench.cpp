@@ -97,12 +97,8 @@ void run(const Options& options) {
   const double rate_ratio = samples_of(waves, count - third, third, rate).median() /
                             samples_of(waves, 0, third, rate).median();
   std::cout << table_of(waves)
-            << "\nlargest size, last third / middle third: " << short_number(size_ratio)
-            << " (target " << short_number(kSizeTarget) << ": "
-            << (size_ratio <= kSizeTarget ? "reached" : "missed")
-            << "), drain, last third / first third: " << short_number(rate_ratio) << " (target "
-            << short_number(kRateTarget) << ": "
-            << (rate_ratio >= kRateTarget ? "reached" : "missed") << ")\n";
+            << "\nlargest size, last third / middle third: " << at_most(size_ratio, kSizeTarget)
+            << ", drain, last third / first third: " << at_least(rate_ratio, kRateTarget) << "\n";
   const BenchResult result{
       .bench = "queue-size",
       .sides = {{"largest_mib", std::max(middle.largest(), last.largest()) / (1024 * 1024)},
@@ -120,18 +116,11 @@ int main_of(int argc, char** argv) {
       "throw-away PostgreSQL.",
       "bench-queue-size");
   app.footer("Example: bench-queue-size --tasks 1000000 --json");
-  app.add_option("--tasks", options.tasks, "Tasks of all waves")
-      ->check(CLI::Range(1, 1'000'000'000))
-      ->capture_default_str();
-  app.add_option("--wave", options.wave.tasks, "Tasks a wave")
-      ->check(CLI::Range(1, 100'000'000))
-      ->capture_default_str();
-  app.add_option("--batch", options.wave.batch, "Tasks a claim and a completion")
-      ->check(CLI::Range(2, 10'000))
-      ->capture_default_str();
-  app.add_option("--naptime", options.naptime_s, "The server's autovacuum_naptime in seconds")
-      ->check(CLI::Range(1, 3600))
-      ->capture_default_str();
+  add_number(app, "--tasks", options.tasks, {1, 1'000'000'000}, "Tasks of all waves");
+  add_number(app, "--wave", options.wave.tasks, {1, 100'000'000}, "Tasks a wave");
+  add_number(app, "--batch", options.wave.batch, {2, 10'000}, "Tasks a claim and a completion");
+  add_number(app, "--naptime", options.naptime_s, {1, 3600},
+             "The server's autovacuum_naptime in seconds");
   app.add_flag("--json", options.is_json, "End with one line of JSON");
   return bench_main(app, argc, argv, [&] { run(options); });
 }

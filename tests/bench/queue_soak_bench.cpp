@@ -86,11 +86,8 @@ void run(const Options& options) {
                       samples_of(slices, last - third, third, &Slice::completed_per_s).median();
   std::cout << "\n"
             << load.completed() << " tasks completed, " << load.retried()
-            << " retried, none lost\nlast third / middle third: size " << short_number(size)
-            << " (target " << short_number(kSizeTarget) << ": "
-            << (size <= kSizeTarget ? "reached" : "missed") << "), rate " << short_number(rate)
-            << " (target " << short_number(kRateTarget) << ": "
-            << (rate >= kRateTarget ? "reached" : "missed") << ")\n";
+            << " retried, none lost\nlast third / middle third: size " << at_most(size, kSizeTarget)
+            << ", rate " << at_least(rate, kRateTarget) << "\n";
   const BenchResult result{.bench = "queue-soak",
                            .sides = {{"completed", static_cast<double>(load.completed())}},
                            .ratio = size,
@@ -103,22 +100,15 @@ int main_of(int argc, char** argv) {
   Options options;
   CLI::App app(
       "Submits and drains at once for a long time and prints each minute how fast and how large; "
-      "on "
-      "one throw-away PostgreSQL.",
+      "on one throw-away PostgreSQL.",
       "bench-queue-soak");
   app.footer("Example: bench-queue-soak --minutes 5 --json");
-  app.add_option("--minutes", options.minutes, "How long")
-      ->check(CLI::Range(0.1, 10'000.0))
-      ->capture_default_str();
-  app.add_option("--backlog", options.load.backlog_max, "Open tasks at most")
-      ->check(CLI::Range(1'000, 100'000'000))
-      ->capture_default_str();
-  app.add_option("--batch", options.load.batch, "Tasks a claim and a completion")
-      ->check(CLI::Range(2, 10'000))
-      ->capture_default_str();
-  app.add_option("--naptime", options.naptime_s, "The server's autovacuum_naptime in seconds")
-      ->check(CLI::Range(1, 3600))
-      ->capture_default_str();
+  add_number(app, "--minutes", options.minutes, {0.1, 10'000.0}, "How long");
+  add_number(app, "--backlog", options.load.backlog_max, {1'000, 100'000'000},
+             "Open tasks at most");
+  add_number(app, "--batch", options.load.batch, {2, 10'000}, "Tasks a claim and a completion");
+  add_number(app, "--naptime", options.naptime_s, {1, 3600},
+             "The server's autovacuum_naptime in seconds");
   app.add_flag("--json", options.is_json, "End with one line of JSON");
   return bench_main(app, argc, argv, [&] { run(options); });
 }

@@ -57,9 +57,7 @@ void run(Options options) {
     result.ratios[side.name] = ours.median() / side.tasks_per_s.median();
   }
   std::cout << table.text() << "\n"
-            << "ours / pgbench: " << short_number(result.ratio) << " (target "
-            << short_number(kTarget) << ": " << (result.ratio >= kTarget ? "reached" : "missed")
-            << ")\n";
+            << "ours / pgbench: " << at_least(result.ratio, kTarget) << "\n";
   if (options.common.is_json) std::cout << result.json() << "\n";
 }
 
@@ -70,16 +68,10 @@ int main_of(int argc, char** argv) {
       "throw-away PostgreSQL.",
       "bench-queue-sql");
   app.footer("Example: bench-queue-sql --tasks 50000 --rounds 3 --json");
-  app.add_option("--tasks", options.load.tasks, "Tasks a round")
-      ->check(CLI::Range(1, 100'000'000))
-      ->capture_default_str();
-  app.add_option("--batch", options.load.batch, "Tasks a claim and a completion")
-      ->check(CLI::Range(2, 10'000))
-      ->capture_default_str();
-  app.add_option("--completers", options.load.completers,
-                 "Threads of ours that complete; pgbench has one client more")
-      ->check(CLI::Range(1, 64))
-      ->capture_default_str();
+  add_number(app, "--tasks", options.load.tasks, {1, 100'000'000}, "Tasks a round");
+  add_number(app, "--batch", options.load.batch, {2, 10'000}, "Tasks a claim and a completion");
+  add_number(app, "--completers", options.load.completers, {1, 64},
+             "Threads of ours that complete; pgbench has one client more");
   options.common.add_to(app);
   return bench_main(app, argc, argv, [&] { run(options); });
 }

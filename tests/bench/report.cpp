@@ -80,6 +80,19 @@ std::string mebibytes(double bytes) {
   return text;
 }
 
+namespace {
+
+std::string judged(double value, double target, bool is_reached) {
+  return short_number(value) + " (target " + short_number(target) + ": " +
+         (is_reached ? "reached" : "missed") + ")";
+}
+
+}  // namespace
+
+std::string at_least(double value, double target) { return judged(value, target, value >= target); }
+
+std::string at_most(double value, double target) { return judged(value, target, value <= target); }
+
 Table::Table(std::vector<std::string> head) : rows_{std::move(head)} {}
 
 void Table::add(std::vector<std::string> row) {

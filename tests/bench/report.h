@@ -34,6 +34,10 @@ std::string short_number(double value);
 // Bytes as MiB: "0.5 MiB", "1375 MiB".
 std::string mebibytes(double bytes);
 
+// "2.44 (target 5.00: missed)": a value that should be its target or more, or its target or less.
+std::string at_least(double value, double target);
+std::string at_most(double value, double target);
+
 // Rows of cells under a head; columns as wide as their widest cell, all but the first to the right.
 class Table {
  public:

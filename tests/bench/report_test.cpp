@@ -31,6 +31,13 @@ TEST(Report, WritesBytesAsMebibytes) {
   EXPECT_EQ(mebibytes(1375.0 * 1024 * 1024), "1375 MiB");
 }
 
+TEST(Report, SaysWhetherATargetIsReached) {
+  EXPECT_EQ(at_least(2.44, 5), "2.44 (target 5.00: missed)");
+  EXPECT_EQ(at_least(5, 5), "5.00 (target 5.00: reached)");
+  EXPECT_EQ(at_most(1.24, 1.5), "1.24 (target 1.50: reached)");
+  EXPECT_EQ(at_most(1.6, 1.5), "1.60 (target 1.50: missed)");
+}
+
 TEST(Report, WritesNumbersShortly) {
   EXPECT_EQ(short_number(0), "0");
   EXPECT_EQ(short_number(0.123), "0.12");

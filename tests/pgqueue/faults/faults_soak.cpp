@@ -13,35 +13,29 @@ class FaultSoak : public FaultFixture {
   static void wait(std::chrono::milliseconds time) {
     static_cast<void>(await([] { return false; }, time));
   }
+  // Eight workers with leases of `lease` meet a server that stalls; each task is finished once.
+  auto stall_for_a_minute(std::chrono::milliseconds lease) {
+    constexpr std::size_t kTasks = 20'000;
+    submit(kTasks);
+    Crew crew({.conninfo = conninfo_, .workers = 8, .batch = 100, .queue = proven(lease)});
+    EXPECT_TRUE(await_finished(crew, 1000));
+    server().pause();
+    wait(60s);
+    server().resume();
+    EXPECT_TRUE(await(
+        [&] { return value("SELECT count(*) FROM message_safety.safety_tasks") == "0"; }, 10min));
+    crew.stop();
+    expect_each_once(kTasks, crew.tally());
+    return crew.tally();
+  }
 };
 
 TEST_F(FaultSoak, R09_AStallOfAMinuteUnderLeasesOfTwoNoTaskIsRunTwice) {
-  constexpr std::size_t kTasks = 20'000;
-  submit(kTasks);
-  Crew crew({.conninfo = conninfo_, .workers = 8, .batch = 100, .queue = proven(2min)});
-  ASSERT_TRUE(await_finished(crew, 1000));
-  server().pause();
-  wait(60s);
-  server().resume();
-  ASSERT_TRUE(await(
-      [&] { return value("SELECT count(*) FROM message_safety.safety_tasks") == "0"; }, 10min));
-  crew.stop();
-  EXPECT_EQ(crew.tally().run_again, 0U);
-  expect_each_once(kTasks, crew.tally());
+  EXPECT_EQ(stall_for_a_minute(2min).run_again, 0U);
 }
 
 TEST_F(FaultSoak, R02_AStallOfAMinuteUnderLeasesOfHalfOneFencesTheOldHolders) {
-  constexpr std::size_t kTasks = 20'000;
-  submit(kTasks);
-  Crew crew({.conninfo = conninfo_, .workers = 8, .batch = 100, .queue = proven(30s)});
-  ASSERT_TRUE(await_finished(crew, 1000));
-  server().pause();
-  wait(60s);
-  server().resume();
-  ASSERT_TRUE(await(
-      [&] { return value("SELECT count(*) FROM message_safety.safety_tasks") == "0"; }, 10min));
-  crew.stop();
-  expect_each_once(kTasks, crew.tally());
+  stall_for_a_minute(30s);
 }
 
 TEST_F(FaultSoak, R19_ASnapshotHeldForTenMinutesAtFiveHundredTasksASecond) {

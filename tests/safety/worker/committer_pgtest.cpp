@@ -1,5 +1,6 @@
 #include "safety/worker/committer.h"
 #include "tests/pgqueue/queue_fixture.h"
+#include "tests/safety/worker/judged.h"
 #include "tests/support/await.h"
 
 namespace han::tests {
@@ -18,11 +19,7 @@ class CommitterTest : public QueueFixture {
     auto result = safety::subject_result(verdict);
     result->row = pgqueue::VerdictRow{
         {"text", std::string(32, 'h'), "p1", "r", "c", ""}, "block", "evidence"};
-    std::vector<FinishedTask> finished;
-    for (const auto& task : tasks) {
-      finished.push_back({task.lease, pgqueue::FinalState::kDone, result});
-    }
-    return finished;
+    return judged(tasks, result);
   }
   std::string results() { return value("SELECT count(*) FROM message_safety.results"); }
 

@@ -3,6 +3,7 @@
 #include "safety/worker/completion_buffer.h"
 #include "safety/worker/heartbeat.h"
 #include "tests/pgqueue/queue_fixture.h"
+#include "tests/safety/worker/judged.h"
 #include "tests/support/await.h"
 
 namespace han::tests {
@@ -19,11 +20,7 @@ class CompletionBufferTest : public QueueFixture {
     safety::Verdict verdict;
     verdict.decision = safety::Decision::kMonitor;
     const auto result = safety::subject_result(verdict);
-    std::vector<FinishedTask> finished;
-    for (const auto& task : tasks) {
-      finished.push_back({task.lease, pgqueue::FinalState::kDone, result});
-    }
-    return finished;
+    return judged(tasks, result);
   }
   void make(CompletionBufferOptions options) {
     committer_ = std::make_unique<safety::Committer>(*queue_, leases_, metrics_, 5000ms);
