@@ -21,10 +21,6 @@ Rows QueueAdmin::run(Statement statement, Deadline deadline) {
   return Transaction::run(*connection, std::move(statement), deadline, Durability::kDurable);
 }
 
-bool QueueAdmin::cancel(const Uuid& id, Deadline deadline) {
-  return run({"cancel", sql::kCancel, {Param::uuid(id)}}, deadline).boolean(0, 0);
-}
-
 bool QueueAdmin::pause(const std::string& kind, Deadline deadline) {
   return run({"pause", sql::kPauseKind, {Param::text(kind)}}, deadline).boolean(0, 0);
 }

@@ -1,5 +1,5 @@
 // QueueAdmin: what operators do to tasks and kinds; each act is written into `audit` (SPEC section
-// 4). Needs the schema's owner role; cancel() the API's.
+// 4). Needs the schema's owner role. Cancelling is the API's too: Queue::cancel().
 //
 // Threads:   safe to share; each call leases a connection of the pool for its own time.
 // Owns:      nothing; the pool must outlive it.
@@ -43,8 +43,6 @@ class QueueAdmin {
 
   explicit QueueAdmin(Pool& pool) : pool_(pool) {}
 
-  // False: no live task has this id.
-  bool cancel(const Uuid& id, Deadline deadline);
   // False: nothing changed. Leased tasks of a paused kind go on; the others are not claimed.
   bool pause(const std::string& kind, Deadline deadline);
   bool resume(const std::string& kind, Deadline deadline);

@@ -116,16 +116,7 @@ std::string claim_suspect(Audit audit) {
 
 // Lanes with free tasks behind ($1 class, $2 lane), at most $3, with the age of each one's first
 // free task. Locks: none. Index: safety_tasks_claim, one descent a lane (a loose index scan).
-const std::string_view kLanes = R"sql(
-WITH RECURSIVE head AS (
-  (SELECT t.class, t.lane, t.submitted_at FROM message_safety.safety_tasks t
-   WHERE NOT t.parked AND (t.class, t.lane) > ($1, $2) AND )sql" FREE R"sql(
-   ORDER BY t.class, t.lane, t.id LIMIT 1)
-  UNION ALL
-  SELECT next.* FROM head h CROSS JOIN LATERAL (
-    SELECT t.class, t.lane, t.submitted_at FROM message_safety.safety_tasks t
-    WHERE NOT t.parked AND (t.class, t.lane) > (h.class, h.lane) AND )sql" FREE R"sql(
-    ORDER BY t.class, t.lane, t.id LIMIT 1) next)
+const std::string_view kLanes = LANE_HEADS("(t.class, t.lane) > ($1, $2)", FREE) R"sql(
 SELECT class, lane,
   (date_part('epoch', statement_timestamp() - submitted_at) * 1000)::bigint
 FROM head LIMIT $3

@@ -28,6 +28,17 @@
   ", lease_token = NULL, lease_until = NULL,"           \
   " holder = NULL"
 
+// The first free row of each lane: a loose index scan, one descent of safety_tasks_claim a lane.
+// `start` is where it begins, `free` which rows count.
+#define LANE_HEADS(start, free)                                                   \
+  "WITH RECURSIVE head AS ((SELECT t.class, t.lane, t.submitted_at "              \
+  "FROM message_safety.safety_tasks t WHERE NOT t.parked AND " start " AND " free \
+  " ORDER BY t.class, t.lane, t.id LIMIT 1) UNION ALL SELECT next.* FROM head h " \
+  "CROSS JOIN LATERAL (SELECT t.class, t.lane, t.submitted_at "                   \
+  "FROM message_safety.safety_tasks t WHERE NOT t.parked "                        \
+  "AND (t.class, t.lane) > (h.class, h.lane) AND " free                           \
+  " ORDER BY t.class, t.lane, t.id LIMIT 1) next)"
+
 namespace han::pgqueue::sql {
 
 // Keeps the payloads of the rows of `gone`. Locks: none beyond the new rows. Index: none read.

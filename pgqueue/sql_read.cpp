@@ -1,5 +1,11 @@
 // Statements that read: for operators and metrics, verdict rows, and what has been migrated.
 #include "pgqueue/sql.h"
+#include "pgqueue/sql_parts.h"
+
+// Why a waiting row is not in the claim index.
+#define PARKED_AS                                                                      \
+  "CASE WHEN t.suspect THEN 'suspect' WHEN t.paused THEN 'paused' WHEN t.parked THEN " \
+  "'delayed' END"
 
 namespace han::pgqueue::sql {
 
@@ -26,8 +32,7 @@ SELECT t.id, t.state::text, t.kind, c.name, t.class, t.generation, t.attempt,
        CASE WHEN t.decide_by <= clock_timestamp() THEN 'expired' END,
        NULL::text[], NULL::text[], NULL::text, NULL::text, NULL::text, NULL::text,
        t.crashes, t.redrive_of, NULL::uuid,
-       CASE WHEN t.suspect THEN 'suspect' WHEN t.paused THEN 'paused' WHEN t.parked THEN 'delayed'
-       END
+       )sql" PARKED_AS R"sql(
 FROM message_safety.safety_tasks t LEFT JOIN message_safety.callers c ON c.id = t.lane / 256
 WHERE t.id = $1
 UNION ALL
@@ -45,8 +50,7 @@ WHERE r.task_id = $1
 const std::string_view kListLive = R"sql(
 SELECT t.id, t.state::text, t.kind, t.attempt, (extract(epoch FROM t.submitted_at) * 1000)::bigint,
        NULL::text, t.last_failure, c.name, t.class,
-       CASE WHEN t.suspect THEN 'suspect' WHEN t.paused THEN 'paused' WHEN t.parked THEN 'delayed'
-       END
+       )sql" PARKED_AS R"sql(
 FROM message_safety.safety_tasks t LEFT JOIN message_safety.callers c ON c.id = t.lane / 256
 WHERE t.state = $1::message_safety.task_state AND ($2 IS NULL OR t.kind = $2)
   AND ($3 IS NULL OR c.name = $3) AND ($4 IS NULL OR t.class = $4)
@@ -98,15 +102,7 @@ SELECT
 
 // The classes that have free tasks: lanes, tasks (to $1), and the age of the oldest lane head.
 // Locks: none. Index: safety_tasks_claim, one descent a lane, at most 1,024 lanes.
-const std::string_view kClassStats = R"sql(
-WITH RECURSIVE head AS (
-  (SELECT t.class, t.lane, t.submitted_at FROM message_safety.safety_tasks t
-   WHERE NOT t.parked AND t.state = 'queued' ORDER BY t.class, t.lane, t.id LIMIT 1)
-  UNION ALL
-  SELECT next.* FROM head h CROSS JOIN LATERAL (
-    SELECT t.class, t.lane, t.submitted_at FROM message_safety.safety_tasks t
-    WHERE NOT t.parked AND (t.class, t.lane) > (h.class, h.lane) AND t.state = 'queued'
-    ORDER BY t.class, t.lane, t.id LIMIT 1) next),
+const std::string_view kClassStats = LANE_HEADS("true", "t.state = 'queued'") R"sql(,
 lanes AS MATERIALIZED (SELECT * FROM head LIMIT 1024),
 classes AS (SELECT class, count(*) AS lanes, min(submitted_at) AS oldest FROM lanes GROUP BY class)
 SELECT c.class, c.lanes, w.waiting,

@@ -209,7 +209,7 @@ TEST_F(QueueAdminTest, EveryActIsAuditedWithTheLoginRole) {
   admin_->pause("text", soon());
   EXPECT_EQ(admin_->paused_kinds(soon()).at(0).kind, "text");
   admin_->resume("text", soon());
-  admin_->cancel(claim(1).at(0).lease.task_id, soon());
+  queue_->cancel(claim(1).at(0).lease.task_id, soon());
   admin_->erase(id, soon());  // and what it was redriven to
   EXPECT_EQ(value("SELECT string_agg(event, ' ' ORDER BY at) FROM message_safety.audit"),
             "redriven paused resumed cancelled erased erased");

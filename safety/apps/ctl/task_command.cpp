@@ -6,6 +6,7 @@
 #include <iostream>
 #include <memory>
 
+#include "pgqueue/queue.h"
 #include "pgqueue/queue_admin.h"
 #include "pgqueue/task_query.h"
 #include "safety/apps/ctl/database.h"
@@ -63,7 +64,7 @@ ExitCode show(const TaskOptions& options) {
 ExitCode cancel(const TaskOptions& options) {
   const Uuid id = task_id(options);
   pgqueue::Pool pool(command_pool(options.database));
-  const bool is_cancelled = pgqueue::QueueAdmin(pool).cancel(id, statement_deadline());
+  const bool is_cancelled = pgqueue::Queue(pool, {}).cancel(id, statement_deadline());
   print_outcome(options, {{"id", id.to_string()}, {"cancelled", is_cancelled}},
                 is_cancelled ? "cancelled" : "");
   if (is_cancelled) return ExitCode::kOk;
