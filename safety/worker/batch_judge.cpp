@@ -165,6 +165,10 @@ void BatchJudge::fail(const Work& work) {
 
 void BatchJudge::hand_over(Work& work, const BatchQueue::Batch& batch) {
   for (TextSubject& subject : work.subjects) subject.text = {};  // ends with the batch
+  // Nothing is claimed beside a suspect.
+  const bool is_alone = batch.tasks.size() == 1 && batch.tasks.front().is_suspect;
+  const auto flush =
+      is_alone ? CompletionBuffer::Flush::kAtOnce : CompletionBuffer::Flush::kTogether;
   parts_.completions.add(
       std::move(work.finished),
       [parts = parts_, subjects = std::move(work.subjects), count = batch.tasks.size(),
@@ -182,7 +186,8 @@ void BatchJudge::hand_over(Work& work, const BatchQueue::Batch& batch) {
         const auto took = system_clock().now() - claimed_at;
         parts.sizer.note(count, took);
         parts.metrics.observe("batch_seconds", took);
-      });
+      },
+      flush);
 }
 
 void BatchJudge::process(const BatchQueue::Batch& batch) {

@@ -30,7 +30,7 @@ std::size_t CompletionBuffer::size() const {
   return unsettled_;
 }
 
-void CompletionBuffer::add(std::vector<FinishedTask> tasks, OnSettled on_settled) {
+void CompletionBuffer::add(std::vector<FinishedTask> tasks, OnSettled on_settled, Flush flush) {
   if (tasks.empty()) {
     on_settled({});
     return;
@@ -43,7 +43,8 @@ void CompletionBuffer::add(std::vector<FinishedTask> tasks, OnSettled on_settled
     });
     waiting_ += tasks.size();
     unsettled_ += tasks.size();
-    lots_.push_back({std::move(tasks), std::move(on_settled), system_clock().now()});
+    const auto wait = flush == Flush::kAtOnce ? std::chrono::milliseconds(0) : options_.flush;
+    lots_.push_back({std::move(tasks), std::move(on_settled), system_clock().now() + wait});
   }
   changed_.notify_all();
 }
@@ -61,13 +62,13 @@ std::vector<CompletionBuffer::Lot> CompletionBuffer::take() {
       return is_stopping_ || !lots_.empty();
     });
     if (lots_.empty()) return taken;
-    changed_.wait_until(lock, lots_.front().added_at + options_.flush, [this] {
+    changed_.wait_until(lock, lots_.front().flush_by, [this] {
       mutex_.assert_held();
       return lots_.empty() || has_batch();
     });
     // Another flusher may have taken what was waited for.
     if (lots_.empty()) continue;
-    if (has_batch() || system_clock().now() >= lots_.front().added_at + options_.flush) break;
+    if (has_batch() || system_clock().now() >= lots_.front().flush_by) break;
   }
   std::size_t count = 0;
   while (!lots_.empty() &&
@@ -80,7 +81,7 @@ std::vector<CompletionBuffer::Lot> CompletionBuffer::take() {
   return taken;
 }
 
-void CompletionBuffer::settle(std::vector<Lot> lots) {
+void CompletionBuffer::settle(const std::vector<Lot>& lots) {
   std::vector<FinishedTask> tasks;
   for (const Lot& lot : lots) tasks.insert(tasks.end(), lot.tasks.begin(), lot.tasks.end());
   try {
@@ -110,9 +111,9 @@ void CompletionBuffer::settle(std::vector<Lot> lots) {
 
 void CompletionBuffer::run() {
   while (true) {
-    std::vector<Lot> lots = take();
+    const std::vector<Lot> lots = take();
     if (lots.empty()) return;
-    settle(std::move(lots));
+    settle(lots);
   }
 }
 

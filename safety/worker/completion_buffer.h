@@ -48,9 +48,11 @@ class CompletionBuffer {
   // Settles all that was added; nothing may be added any more.
   void stop();
 
+  // kAtOnce: nothing more is coming that it could be committed with.
+  enum class Flush { kTogether, kAtOnce };
   // `on_settled` is called once, when the committer has dealt with the lot; a task whose row is
   // locked just now goes on alone and is not among those committed.
-  void add(std::vector<FinishedTask> tasks, OnSettled on_settled);
+  void add(std::vector<FinishedTask> tasks, OnSettled on_settled, Flush flush = Flush::kTogether);
   // Tasks that are not settled yet.
   std::size_t size() const;
 
@@ -58,14 +60,14 @@ class CompletionBuffer {
   struct Lot {
     std::vector<FinishedTask> tasks;
     OnSettled on_settled;
-    Clock::SteadyTime added_at;
+    Clock::SteadyTime flush_by;
   };
 
   void run();
   // Waits for lots to commit together; empty: it is stopping and nothing is left.
   std::vector<Lot> take();
   bool has_batch() const REQUIRES(mutex_);
-  void settle(std::vector<Lot> lots);
+  void settle(const std::vector<Lot>& lots);
 
   Committer& committer_;
   Metrics& metrics_;

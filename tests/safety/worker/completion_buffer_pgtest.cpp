@@ -78,6 +78,15 @@ TEST_F(CompletionBufferTest, AFewTasksWaitForTheFlushTimeOnly) {
   EXPECT_TRUE(await([&] { return results() == "1"; }));
 }
 
+TEST_F(CompletionBufferTest, WhatNothingIsComingWithIsCommittedAtOnce) {
+  make({.batch = 1000, .flush = std::chrono::hours(1)});
+  const auto tasks = finish(1);
+  buffer_->start();
+  buffer_->add(
+      tasks, [](const auto&) {}, safety::CompletionBuffer::Flush::kAtOnce);
+  EXPECT_TRUE(await([&] { return results() == "1"; }));
+}
+
 TEST_F(CompletionBufferTest, EachLotLearnsWhichOfItsTasksWereCommitted) {
   make({.batch = 100, .flush = 20'000ms, .threads = 1});
   const auto tasks = finish(5);
