@@ -62,7 +62,9 @@ std::vector<CompletionBuffer::Lot> CompletionBuffer::take() {
       return is_stopping_ || !lots_.empty();
     });
     if (lots_.empty()) return taken;
-    changed_.wait_until(lock, lots_.front().flush_by, [this] {
+    // A copy: the lot may be gone while this waits.
+    const auto flush_by = lots_.front().flush_by;
+    changed_.wait_until(lock, flush_by, [this] {
       mutex_.assert_held();
       return lots_.empty() || has_batch();
     });

@@ -109,8 +109,14 @@ void MixedLoad::guarded(void (MixedLoad::*work)()) {
 
 void MixedLoad::submit_all() {
   std::uint64_t number = 0;
+  const auto started = std::chrono::steady_clock::now();
+  const auto is_ahead = [&] {
+    const std::chrono::duration<double> time = std::chrono::steady_clock::now() - started;
+    return options_.submits_per_s > 0 &&
+           static_cast<double>(number) > time.count() * static_cast<double>(options_.submits_per_s);
+  };
   while (is_submitting_ && !is_stopping_) {
-    if (submitted_ - completed_ + kTasksPerSubmit > options_.backlog_max) {
+    if (submitted_ - completed_ + kTasksPerSubmit > options_.backlog_max || is_ahead()) {
       pause(kPause);
       continue;
     }

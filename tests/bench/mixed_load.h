@@ -27,6 +27,7 @@ struct MixedLoadOptions {
   std::size_t backlog_max = 50'000;
   std::size_t batch = 500;
   std::size_t completers = 2;
+  std::size_t submits_per_s = 0;  // at most so many tasks; 0: as fast as they are completed
 };
 
 class MixedLoad {

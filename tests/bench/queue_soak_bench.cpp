@@ -71,8 +71,11 @@ void run(const Options& options) {
   const std::string conninfo = server.make_database();
   std::cout << server.settings() << "\n"
             << "submit and drain at once for " << short_number(options.minutes)
-            << " minutes, at most " << options.load.backlog_max
-            << " tasks open; 1 in 20 delayed, 1 in 50 failing once\n\n";
+            << " minutes, at most " << options.load.backlog_max << " tasks open"
+            << (options.load.submits_per_s == 0
+                    ? std::string()
+                    : ", " + std::to_string(options.load.submits_per_s) + "/s")
+            << "; 1 in 20 delayed, 1 in 50 failing once\n\n";
   pgqueue::Pool pool({.conninfo = conninfo, .connections_max = options.load.completers + 2});
   MixedLoad load(pool, options.load);
   load.start();
@@ -107,6 +110,8 @@ int main_of(int argc, char** argv) {
   add_number(app, "--backlog", options.load.backlog_max, {1'000, 100'000'000},
              "Open tasks at most");
   add_number(app, "--batch", options.load.batch, {2, 10'000}, "Tasks a claim and a completion");
+  add_number(app, "--rate", options.load.submits_per_s, {0, 10'000'000},
+             "Tasks submitted per second at most; 0: as fast as they are completed");
   add_number(app, "--naptime", options.naptime_s, {1, 3600},
              "The server's autovacuum_naptime in seconds");
   app.add_flag("--json", options.is_json, "End with one line of JSON");
