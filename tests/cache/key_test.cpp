@@ -5,6 +5,7 @@
 #include <limits>
 #include <string>
 #include <type_traits>
+#include <vector>
 
 namespace han::tests {
 namespace {
@@ -38,6 +39,99 @@ TEST(Key, GivesItsPartsBack) {
   const TextKey key(digest(), kOther);
   EXPECT_EQ(key.analysis_hash(), kHex);
   EXPECT_EQ(key.rules_version(), kOther);
+}
+
+TEST(Key, TheOtherKindsGiveTheirPartsBackToo) {
+  const VerdictKey verdict(digest(), kVersion, kOther);
+  EXPECT_EQ(verdict.content_hash(), kHex);
+  EXPECT_EQ(verdict.config_version(), kVersion);
+  EXPECT_EQ(verdict.detector_bundle(), kOther);
+  const LinkKey link(digest(), kVersion, kOther);
+  EXPECT_EQ(link.url_hash(), kHex);
+  EXPECT_EQ(link.rules_version(), kVersion);
+  EXPECT_EQ(link.config_version(), kOther);
+  const DnsKey dns(digest(), "AAAA");
+  EXPECT_EQ(dns.host_hash(), kHex);
+  EXPECT_EQ(dns.rrtype(), "AAAA");
+}
+
+TEST(Key, ParsesWhatItBuilds) {
+  const ParsedKey text{.kind = KeyKind::kText, .hash = digest(), .rules_version = kVersion};
+  EXPECT_EQ(parse_key(TextKey(digest(), kVersion).str()), text);
+  const ParsedKey verdict{.kind = KeyKind::kVerdict,
+                          .hash = digest(),
+                          .config_version = kVersion,
+                          .detector_bundle = kOther};
+  EXPECT_EQ(parse_key(VerdictKey(digest(), kVersion, kOther).str()), verdict);
+  const ParsedKey link{.kind = KeyKind::kLink,
+                       .hash = digest(),
+                       .rules_version = kVersion,
+                       .config_version = kOther};
+  EXPECT_EQ(parse_key(LinkKey(digest(), kVersion, kOther).str()), link);
+  const ParsedKey dns{.kind = KeyKind::kDns, .hash = digest(), .rrtype = "AAAA"};
+  EXPECT_EQ(parse_key(DnsKey(digest(), "AAAA").str()), dns);
+  constexpr auto kLast = std::numeric_limits<std::uint64_t>::max();
+  const ParsedKey rate{.kind = KeyKind::kRate, .caller = "api.v1", .window = kLast};
+  EXPECT_EQ(parse_key(RateKey("api.v1", kLast).str()), rate);
+}
+
+// covers 000-K01, 000-S07: whatever is no key of ours is found by a scan.
+TEST(Key, ParsesNothingElse) {
+  const std::string text = TextKey(digest(), kVersion).str();
+  const std::vector<std::string> bad = {
+      "",
+      "han:safety:",
+      "han:safety:text:",
+      std::string(WakeupChannel::kName),
+      text.substr(0, text.size() - 1),
+      text + "a",
+      text + ":",
+      text + ":" + kVersion,
+      " " + text,
+      text + "\n",
+      text + std::string(1, '\0'),
+      "han:safety:text:" + kVersion + ":" + kHex,
+      "han:safety:text:" + std::string(64, 'A') + ":" + kVersion,
+      "han:safety:text:" + kHex + "::" + kVersion,
+      "HAN:safety:text:" + kHex + ":" + kVersion,
+      "han:safety:task:" + kHex,
+      "han:safety:lease:" + kHex,
+      "han:safety:verdict:" + kHex + ":" + kVersion,
+      "han:safety:verdict:" + kHex + ":" + kVersion + ":" + kVersion + ":" + kVersion,
+      "han:safety:link:" + kHex + ":" + kVersion + ":b1",
+      "han:safety:dns:" + kHex + ":",
+      "han:safety:dns:" + kHex + ":aaaa",
+      "han:safety:dns:" + kHex + ":ABCDEFGHIJK",
+      "han:safety:rl:service:api",
+      "han:safety:rl:service:api:",
+      "han:safety:rl:service::1",
+      "han:safety:rl:service:api:01",
+      "han:safety:rl:service:api:+1",
+      "han:safety:rl:service:api:-1",
+      "han:safety:rl:service:api: 1",
+      "han:safety:rl:service:api:18446744073709551616",
+      "han:safety:rl:service:Api:1",
+      "han:safety:rl:service:a:b:1",
+      std::string(kKeyBytesMax + 1, ':'),
+  };
+  for (const auto& key : bad) EXPECT_EQ(parse_key(key), std::nullopt) << key;
+}
+
+TEST(Key, NamesWhatAVerdictRowIsCachedUnder) {
+  const auto hash = digest();
+  const std::string raw(hash.begin(), hash.end());
+  EXPECT_EQ(key_of_row({"text", raw, kVersion, kOther, ""}), HotKey(TextKey(hash, kVersion)));
+  EXPECT_EQ(key_of_row({"link", raw, kVersion, kOther, ""}),
+            HotKey(LinkKey(hash, kVersion, kOther)));
+  EXPECT_EQ(key_of_row({"file", raw, "", kVersion, kOther}),
+            HotKey(VerdictKey(hash, kVersion, kOther)));
+  EXPECT_EQ(key_text(*key_of_row({"text", raw, kVersion, "", ""})),
+            "han:safety:text:" + kHex + ":" + kVersion);
+  EXPECT_EQ(key_of_row({"text", raw + "x", kVersion, "", ""}), std::nullopt);
+  EXPECT_EQ(key_of_row({"text", raw, "", kVersion, ""}), std::nullopt);
+  EXPECT_EQ(key_of_row({"link", raw, kVersion, "", ""}), std::nullopt);
+  EXPECT_EQ(key_of_row({"file", raw, kVersion, kVersion, ""}), std::nullopt);
+  EXPECT_EQ(key_of_row({"note", raw, kVersion, kVersion, kVersion}), std::nullopt);
 }
 
 TEST(Key, RefusesBadParts) {
