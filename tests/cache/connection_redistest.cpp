@@ -31,8 +31,9 @@ std::unique_ptr<Connection> open(const std::string& url, Deadline deadline = lat
   return Connection::open(RedisUrl::parse(url), ReplyLimits{}, deadline).connection;
 }
 
-std::string url_of(const TcpGate& gate) {
-  return "redis://127.0.0.1:" + std::to_string(gate.port());
+// By the gate, as the user of the tests, who may also say ECHO.
+std::string url_of(const RedisServer& server, const TcpGate& gate) {
+  return server.admin_url_at(gate.port());
 }
 
 CallResult call(Connection& connection, std::initializer_list<std::string_view> command,
@@ -47,20 +48,20 @@ TEST(Connection, AnswersOverTcpAndUnixSockets) {
   for (const auto& url : {server.url(), server.unix_url()}) {
     const auto connection = open(url);
     ASSERT_NE(connection, nullptr);
-    const auto result = call(*connection, {"ECHO", "hello"});
+    const auto result = call(*connection, {"SET", "han:safety:x", "y", "PX", "60000"});
     ASSERT_EQ(result.trouble, Trouble::kNone);
-    EXPECT_EQ(result.replies[0].text, "hello");
+    EXPECT_TRUE(result.replies[0].is_status("OK"));
     EXPECT_TRUE(connection->is_fresh());
   }
 }
 
 TEST(Connection, LogsInWithAPasswordOrAsAUser) {
   RedisServerOptions options;
-  options.password = "pass word";
+  options.default_user = "on >password ~* &* +@all";
   options.users = {"app on >s3cret resetchannels ~* -@all +ping +get +select"};
   const RedisServer server(options);
   const auto port = std::to_string(server.port());
-  EXPECT_NE(open("redis://:pass%20word@127.0.0.1:" + port), nullptr);
+  EXPECT_NE(open("redis://:password@127.0.0.1:" + port), nullptr);
   const auto connection = open("redis://app:s3cret@127.0.0.1:" + port + "/1");
   ASSERT_NE(connection, nullptr);
   const auto denied = call(*connection, {"SET", "a", "b"});
@@ -70,7 +71,7 @@ TEST(Connection, LogsInWithAPasswordOrAsAUser) {
 
 TEST(Connection, SaysWhyTheServerRejectsIt) {
   RedisServerOptions options;
-  options.password = "right";
+  options.default_user = "on >right ~* &* +@all";
   const RedisServer server(options);
   const auto at = "@127.0.0.1:" + std::to_string(server.port());
   const auto wrong = Connection::open(RedisUrl::parse("redis://:wrong" + at), {}, late());
@@ -86,16 +87,20 @@ TEST(Connection, SaysWhyTheServerRejectsIt) {
 }
 
 TEST(Connection, UsesTheDatabaseOfTheUrl) {
-  const RedisServer server;
-  const auto three = open(server.url() + "/3");
+  RedisServerOptions options;
+  options.default_user = "on nopass ~* &* +@all";
+  const RedisServer server(options);
+  const auto url = "redis://127.0.0.1:" + std::to_string(server.port());
+  const auto three = open(url + "/3");
   ASSERT_EQ(call(*three, {"SET", "k", "v", "EX", "60"}).trouble, Trouble::kNone);
-  EXPECT_EQ(call(*open(server.url()), {"GET", "k"}).replies[0].kind, Reply::Kind::kNil);
-  EXPECT_EQ(call(*open(server.unix_url() + "?db=3"), {"GET", "k"}).replies[0].text, "v");
+  EXPECT_EQ(call(*open(url), {"GET", "k"}).replies[0].kind, Reply::Kind::kNil);
+  EXPECT_EQ(call(*open("unix://" + server.socket_path() + "?db=3"), {"GET", "k"}).replies[0].text,
+            "v");
 }
 
 TEST(Connection, APipelineLargerThanAllBuffersDoesNotStall) {
   const RedisServer server;
-  const auto connection = open(server.url());
+  const auto connection = open(server.admin_url());
   const std::string large(100'000, 'x');
   CommandBuffer commands;
   constexpr std::size_t kCommands = 300;
@@ -108,7 +113,7 @@ TEST(Connection, APipelineLargerThanAllBuffersDoesNotStall) {
 
 TEST(Connection, RefusesARepliesFloodOverItsLimit) {
   const RedisServer server;
-  const auto opened = Connection::open(RedisUrl::parse(server.url()),
+  const auto opened = Connection::open(RedisUrl::parse(server.admin_url()),
                                        ReplyLimits{.call_bytes_max = 100'000}, late());
   CommandBuffer commands;
   const std::string large(60'000, 'x');
@@ -120,7 +125,7 @@ TEST(Connection, RefusesARepliesFloodOverItsLimit) {
 
 TEST(Connection, AnOversizedValueCostsNeitherTheConnectionNorTheOtherReplies) {
   const RedisServer server;
-  const auto connection = open(server.url());
+  const auto connection = open(server.admin_url());
   CommandBuffer commands;
   commands.add({"SET", "big", std::string(ReplyLimits{}.value_bytes_max + 1, 'x'), "EX", "60"});
   commands.add({"MGET", "big", "none"});
@@ -137,7 +142,7 @@ TEST(Connection, GarbageClosesIt) {
   for (const char* garbage : {"HTTP/1.1 400 Bad\r\n", "*4294967295\r\n", "$-5\r\n", "%1\r\n",
                               "+OK\r\n+one too many\r\n", "\r\n", ":12a\r\n"}) {
     gate.set(GateMode::kPass);
-    const auto connection = open(url_of(gate));
+    const auto connection = open(url_of(server, gate));
     ASSERT_NE(connection, nullptr);
     gate.set(GateSetting{.mode = GateMode::kGarbage, .garbage = garbage});
     EXPECT_EQ(call(*connection, {"PING"}).trouble, Trouble::kProtocol) << garbage;
@@ -149,7 +154,7 @@ TEST(Connection, GarbageClosesIt) {
 TEST(Connection, AReplyCutInTheMiddleClosesIt) {
   const RedisServer server;
   TcpGate gate(server.port());
-  const auto connection = open(url_of(gate));
+  const auto connection = open(url_of(server, gate));
   gate.set(GateSetting{.mode = GateMode::kCut, .cut_bytes = 6});
   const auto result = call(*connection, {"ECHO", "hello"});
   EXPECT_EQ(result.trouble, Trouble::kClosed);
@@ -160,7 +165,7 @@ TEST(Connection, AReplyCutInTheMiddleClosesIt) {
 TEST(Connection, AServerThatOnlyAcceptsIsNotTakenForOneThatWorks) {
   RedisServer server;
   server.pause();
-  const auto opened = Connection::open(RedisUrl::parse(server.url()), {}, in(50));
+  const auto opened = Connection::open(RedisUrl::parse(server.admin_url()), {}, in(50));
   EXPECT_EQ(opened.trouble, Trouble::kTimeout);
   server.resume();
 }
@@ -170,19 +175,19 @@ TEST(Connection, OpeningIsInterrupted) {
   server.pause();
   cache::WakeFd wake;
   wake.set();
-  const auto opened = Connection::open(RedisUrl::parse(server.url()), {}, late(), wake.fd());
+  const auto opened = Connection::open(RedisUrl::parse(server.admin_url()), {}, late(), wake.fd());
   EXPECT_EQ(opened.trouble, Trouble::kInterrupted);
 }
 
 // One client of the test below: calls with random deadlines, some of them too short, and counts
 // answers that belong to another call.
-void call_with_mixed_deadlines(const TcpGate& gate, unsigned seed, int calls,
+void call_with_mixed_deadlines(const std::string& url, unsigned seed, int calls,
                                std::atomic<int>& answered, std::atomic<int>& timed_out,
                                std::atomic<int>& mismatched) {
   std::mt19937 random(seed);
   std::unique_ptr<Connection> connection;
   for (int i = 0; i < calls; ++i) {
-    while (connection == nullptr || !connection->is_open()) connection = open(url_of(gate));
+    while (connection == nullptr || !connection->is_open()) connection = open(url);
     const std::string nonce = std::to_string(seed) + "-" + std::to_string(i);
     const auto result = call(*connection, {"ECHO", nonce}, in(static_cast<int>(random() % 5)));
     if (result.trouble == Trouble::kNone) {
@@ -208,7 +213,8 @@ TEST(Connection, Bug01_ALateReplyNeverAnswersAnotherCommand) {
     std::vector<std::jthread> threads;
     for (unsigned seed = 1; seed <= kClients; ++seed) {
       threads.emplace_back([&, seed] {
-        call_with_mixed_deadlines(gate, seed, kCalls, answered, timed_out, mismatched);
+        call_with_mixed_deadlines(url_of(server, gate), seed, kCalls, answered, timed_out,
+                                  mismatched);
       });
     }
   }
@@ -221,7 +227,7 @@ TEST(Connection, Bug01_ALateReplyNeverAnswersAnotherCommand) {
 TEST(Connection, Bug03_APipelineThatFailsHalfWayHasNoReplyAndNoConnection) {
   const RedisServer server;
   TcpGate gate(server.port());
-  const auto connection = open(url_of(gate));
+  const auto connection = open(url_of(server, gate));
   gate.set(GateSetting{.mode = GateMode::kDrip, .delay_max = milliseconds(5)});
   CommandBuffer commands;
   for (int i = 0; i < 100; ++i) commands.add({"PING"});
@@ -262,7 +268,7 @@ TEST(Connection, Bug04_NoCodeTouchesTheErrorFieldsOfHiredis) {
 TEST(Connection, Bug06_ABlackHoleHoldsACallNoLongerThanItsDeadline) {
   const RedisServer server;
   TcpGate gate(server.port());
-  const auto connection = open(url_of(gate));
+  const auto connection = open(url_of(server, gate));
   gate.set(GateMode::kHold);
   const auto begin = std::chrono::steady_clock::now();
   EXPECT_EQ(call(*connection, {"PING"}, in(100)).trouble, Trouble::kTimeout);
@@ -274,7 +280,7 @@ TEST(Connection, Bug06_ABlackHoleHoldsACallNoLongerThanItsDeadline) {
 TEST(Connection, Bug06_AServerThatDripsHoldsACallNoLongerThanItsDeadline) {
   const RedisServer server;
   TcpGate gate(server.port());
-  const auto connection = open(url_of(gate));
+  const auto connection = open(url_of(server, gate));
   gate.set(GateSetting{.mode = GateMode::kDrip, .delay_max = milliseconds(10)});
   const std::string text(10'000, 'x');
   EXPECT_EQ(call(*connection, {"ECHO", text}, in(100)).trouble, Trouble::kTimeout);
@@ -282,11 +288,11 @@ TEST(Connection, Bug06_AServerThatDripsHoldsACallNoLongerThanItsDeadline) {
 
 TEST(Connection, Bug07_KnowsBeforeUseThatItWasClosedOrHoldsUnreadBytes) {
   const RedisServer server;
-  const auto closed = open(server.url());
+  const auto closed = open(server.admin_url());
   server.ask({"CLIENT", "KILL", "TYPE", "normal"});
   EXPECT_TRUE(await([&] { return !closed->is_fresh(); }));
 
-  const auto unread = open(server.url());
+  const auto unread = open(server.admin_url());
   CommandBuffer commands;
   commands.add({"PING"});
   ASSERT_EQ(unread->send(commands, late()), Trouble::kNone);

@@ -52,7 +52,7 @@ PoolOptions options_for(const std::string& url) {
 // A pool and a hot cache over one address.
 struct Site {
   explicit Site(const std::string& url) : pool(options_for(url)), hot(pool) { pool.start(); }
-  explicit Site(const TcpGate& gate) : Site("redis://127.0.0.1:" + std::to_string(gate.port())) {}
+  Site(const RedisServer& server, const TcpGate& gate) : Site(server.url_at(gate.port())) {}
 
   bool connected() { return pool.wait_connected(late()); }
   Lookup get(const std::string& text, Deadline deadline = late()) {
@@ -171,7 +171,7 @@ TEST(HotCache, QuarantinesWhatItCannotRead) {
 TEST(HotCache, QuarantineDeletesNothingThatHasChanged) {
   const RedisServer server;
   TcpGate gate(server.port());
-  Site site(gate);
+  Site site(server, gate);
   ASSERT_TRUE(site.connected());
   const auto key = key_of("a");
   std::atomic<int> rounds{0};
@@ -289,7 +289,7 @@ TEST(HotCache, SurvivesAServerThatHangs) {
 TEST(HotCache, SurvivesAServerThatAnswersGarbage) {
   const RedisServer server;
   TcpGate gate(server.port());
-  Site site(gate);
+  Site site(server, gate);
   ASSERT_TRUE(site.recovers("a"));
   // The second answer is well formed and lies about the number of values.
   for (const char* garbage : {"<html>\r\n", "*0\r\n", "+OK\r\n", ":1\r\n", "*1\r\n*1\r\n:1\r\n"}) {
@@ -303,7 +303,7 @@ TEST(HotCache, SurvivesAServerThatAnswersGarbage) {
 TEST(HotCache, SurvivesAPartitionAndAFlush) {
   const RedisServer server;
   TcpGate gate(server.port());
-  Site site(gate);
+  Site site(server, gate);
   ASSERT_TRUE(site.recovers("a"));
   gate.set(GateMode::kHold);
   EXPECT_EQ(site.get("a", in(20)).outcome, Outcome::kUnavailable);

@@ -34,8 +34,8 @@ PoolOptions options_for(const std::string& url, std::size_t size = 2) {
   return options;
 }
 
-std::string url_of(const TcpGate& gate) {
-  return "redis://127.0.0.1:" + std::to_string(gate.port());
+std::string url_of(const RedisServer& server, const TcpGate& gate) {
+  return server.url_at(gate.port());
 }
 
 CallResult call(Pool::Lease& lease, std::initializer_list<std::string_view> command,
@@ -73,10 +73,9 @@ TEST(Pool, SaysAtOnceThatThereIsNoConnection) {
 }
 
 TEST(Pool, ReportsWhyTheServerRejectsIt) {
-  RedisServerOptions server_options;
-  server_options.password = "right";
-  const RedisServer server(server_options);
-  Pool pool(options_for("redis://:wrong@127.0.0.1:" + std::to_string(server.port())));
+  const RedisServer server;
+  const auto at = "@127.0.0.1:" + std::to_string(server.port());
+  Pool pool(options_for("redis://message_safety:wrong" + at));
   pool.start();
   ASSERT_TRUE(await([&] { return pool.stats().connect_failures > 0; }));
   EXPECT_EQ(pool.stats().last_error, ErrorClass::kWrongpass);
@@ -99,7 +98,7 @@ TEST(Pool, NeverConnectsFasterThanItMay) {
   const RedisServer server;
   TcpGate gate(server.port());
   gate.set(GateMode::kReset);
-  auto options = options_for(url_of(gate));
+  auto options = options_for(url_of(server, gate));
   options.connects_per_second = 50;
   options.reconnect_delay = safety::Backoff(milliseconds(1), milliseconds(1));
   const auto begin = std::chrono::steady_clock::now();
@@ -112,10 +111,10 @@ TEST(Pool, NeverConnectsFasterThanItMay) {
 
 TEST(Pool, Bug02_ATimedOutConnectionIsNeverLentAgain) {
   const RedisServer server;
-  server.ask({"SET", "key1", "one", "EX", "60"});
-  server.ask({"SET", "key2", "two", "EX", "60"});
+  server.ask({"SET", "han:safety:key1", "one", "EX", "60"});
+  server.ask({"SET", "han:safety:key2", "two", "EX", "60"});
   TcpGate gate(server.port());
-  Pool pool(options_for(url_of(gate), 1));
+  Pool pool(options_for(url_of(server, gate), 1));
   pool.start();
   for (int i = 0; i < 5; ++i) {
     gate.set(GateMode::kPass);
@@ -124,12 +123,12 @@ TEST(Pool, Bug02_ATimedOutConnectionIsNeverLentAgain) {
         .mode = GateMode::kDelay, .delay_min = milliseconds(30), .delay_max = milliseconds(30)});
     auto first = std::make_unique<Pool::Lease>(pool.borrow(late()));
     ASSERT_TRUE(*first);
-    EXPECT_EQ(call(*first, {"GET", "key1"}, in(2)).trouble, Trouble::kTimeout);
+    EXPECT_EQ(call(*first, {"GET", "han:safety:key1"}, in(2)).trouble, Trouble::kTimeout);
     first.reset();
     ASSERT_TRUE(pool.wait_connected(late()));
     auto second = pool.borrow(late());
     ASSERT_TRUE(second);
-    const auto result = call(second, {"GET", "key2"});
+    const auto result = call(second, {"GET", "han:safety:key2"});
     ASSERT_EQ(result.trouble, Trouble::kNone);
     EXPECT_EQ(result.replies[0].text, "two");
   }
@@ -140,7 +139,7 @@ TEST(Pool, Bug05_NoSlotLeaksAfterManyFaults) {
   TcpGate gate(server.port());
   gate.set(GateSetting{
       .mode = GateMode::kDelay, .delay_min = milliseconds(0), .delay_max = milliseconds(2)});
-  auto options = options_for(url_of(gate), 3);
+  auto options = options_for(url_of(server, gate), 3);
   // The breaker would keep the callers away from the faults.
   options.breaker.failures_to_open = 1'000'000;
   options.connects_per_second = 1'000;
@@ -245,7 +244,7 @@ TEST(Pool, StopsAtOnceWhileItConnectsToASilentServer) {
   const RedisServer server;
   TcpGate gate(server.port());
   gate.set(GateMode::kHold);
-  auto options = options_for(url_of(gate));
+  auto options = options_for(url_of(server, gate));
   options.connect_timeout = std::chrono::hours(1);
   Pool pool(options);
   pool.start();

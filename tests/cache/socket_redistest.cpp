@@ -21,10 +21,13 @@ using safety::Deadline;
 
 constexpr int kNoWake = -1;
 
+// What the shipped default user may not: PING without a login.
+constexpr const char* kPingOnly = "on nopass -@all +ping";
+
 Deadline late() { return Deadline::after(kAwaitLimit); }
 
 TEST(Socket, MovesBytesOverTcpAndUnixSockets) {
-  const RedisServer server;
+  const RedisServer server({.default_user = kPingOnly});
   for (const auto& text : {server.url(), server.unix_url()}) {
     Socket socket;
     ASSERT_EQ(socket.open(RedisUrl::parse(text), late(), kNoWake), Trouble::kNone);
@@ -51,7 +54,7 @@ TEST(Socket, SaysWhyItCannotOpen) {
 }
 
 TEST(Socket, WaitsUntilItsDeadlineOrItsWake) {
-  const RedisServer server;
+  const RedisServer server({.default_user = kPingOnly});
   Socket socket;
   ASSERT_EQ(socket.open(RedisUrl::parse(server.url()), late(), kNoWake), Trouble::kNone);
   cache::WakeFd wake;
@@ -62,7 +65,7 @@ TEST(Socket, WaitsUntilItsDeadlineOrItsWake) {
 }
 
 TEST(Socket, SurvivesAPeerThatResets) {
-  const RedisServer server;
+  const RedisServer server({.default_user = kPingOnly});
   TcpGate gate(server.port());
   Socket socket;
   const auto url = RedisUrl::parse("redis://127.0.0.1:" + std::to_string(gate.port()));

@@ -27,8 +27,8 @@ WakeupOptions options_for(const std::string& url) {
   return options;
 }
 
-std::string url_of(const TcpGate& gate) {
-  return "redis://127.0.0.1:" + std::to_string(gate.port());
+std::string url_of(const RedisServer& server, const TcpGate& gate) {
+  return server.url_at(gate.port());
 }
 
 // A running subscriber that adds up what it hears.
@@ -142,7 +142,7 @@ TEST(Wakeup, TellsAfterEachSubscriptionThatHintsMayHaveBeenLost) {
 TEST(Wakeup, ASilentConnectionIsNoticedByPingAndReplaced) {
   const RedisServer server;
   TcpGate gate(server.port());
-  auto options = options_for(url_of(gate));
+  auto options = options_for(url_of(server, gate));
   options.call_timeout = milliseconds(50);
   Listener listener(options);
   ASSERT_TRUE(listener.comes_up());
@@ -182,7 +182,7 @@ TEST(Wakeup, AMessageThatIsNoNumberCountsAsOneHint) {
 TEST(Wakeup, SurvivesGarbage) {
   const RedisServer server;
   TcpGate gate(server.port());
-  Listener listener(url_of(gate));
+  Listener listener(url_of(server, gate));
   ASSERT_TRUE(listener.comes_up());
   for (const char* garbage : {"<html>\r\n", "*3\r\n:1\r\n:2\r\n:3\r\n", "*0\r\n"}) {
     gate.set(GateSetting{.mode = GateMode::kGarbage, .garbage = garbage});
@@ -208,7 +208,7 @@ TEST(Wakeup, StopsAtOnceInEveryState) {
   const RedisServer server;
   TcpGate gate(server.port());
   gate.set(GateMode::kHold);
-  auto options = options_for(url_of(gate));
+  auto options = options_for(url_of(server, gate));
   options.call_timeout = std::chrono::hours(1);
   options.ping_interval = std::chrono::hours(1);
   options.reconnect_delay = safety::Backoff(std::chrono::hours(1), std::chrono::hours(1));

@@ -6,8 +6,10 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include <cctype>
 #include <chrono>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <stdexcept>
@@ -19,6 +21,30 @@ namespace han::tests {
 namespace {
 
 constexpr int kAnswerMs = 10'000;
+constexpr const char* kAdmin = "test_admin";
+constexpr const char* kAdminPassword = "test-admin-secret";
+constexpr const char* kOpsPassword = "ops-secret";
+constexpr const char* kHealthPassword = "ops-health-secret";
+const std::string kRedisFolder = SAFETY_SOURCE_DIR "/compose/redis/";
+
+// Percent-encodes all but letters and digits.
+std::string encoded(const std::string& text) {
+  std::string out;
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    constexpr const char* kDigits = "0123456789ABCDEF";
+    if (std::isalnum(byte) != 0) {
+      out += c;
+    } else {
+      out += {'%', kDigits[byte >> 4], kDigits[byte & 0xf]};
+    }
+  }
+  return out;
+}
+
+std::string login(const std::string& user, const std::string& password) {
+  return user + ":" + encoded(password) + "@";
+}
 
 // A blocking line reader: enough of the protocol to look into a server from a test.
 class PlainClient {
@@ -87,6 +113,11 @@ class PlainClient {
 }  // namespace
 
 RedisServer::RedisServer(RedisServerOptions options) : options_(std::move(options)) {
+  std::filesystem::create_directory(dir_.file("secrets"));
+  write_secret("message_safety", {options_.password});
+  write_secret("ops", {kOpsPassword});
+  write_secret("ops_health", {kHealthPassword});
+  render_users();
   // Another process may take the free port before the server binds it.
   constexpr int kTries = 5;
   for (int i = 0; i < kTries; ++i) {
@@ -98,24 +129,53 @@ RedisServer::RedisServer(RedisServerOptions options) : options_(std::move(option
 
 RedisServer::~RedisServer() = default;
 
+void RedisServer::set_secret(const std::string& user, const std::vector<std::string>& passwords) {
+  write_secret(user, passwords);
+  render_users();
+}
+
+void RedisServer::write_secret(const std::string& user, const std::vector<std::string>& passwords) {
+  std::ofstream secret(dir_.file("secrets/redis_" + user + "_password"));
+  for (const auto& password : passwords) secret << password << "\n";
+}
+
+void RedisServer::render_users() {
+  const auto path = dir_.file("users.acl");
+  Process script({.argv = {"/bin/sh", kRedisFolder + "render_users.sh",
+                           kRedisFolder + "users.acl.template", dir_.file("secrets"), path},
+                  // A test may have left none of its own.
+                  .env = {"PATH=/usr/bin:/bin"},
+                  .output_path = dir_.file("render.log")});
+  const auto status = script.wait(safety::Deadline::after(kAwaitLimit));
+  if (!status || status->code != 0) {
+    throw std::runtime_error("render_users.sh failed: " + script.output());
+  }
+  std::ifstream rendered(path);
+  const std::string off = "user default off";
+  std::string text;
+  for (std::string line; std::getline(rendered, line);) {
+    if (line.starts_with(off)) line = "user default " + options_.default_user;
+    text += line + "\n";
+  }
+  rendered.close();
+  text += std::string("user ") + kAdmin + " on >" + kAdminPassword + " ~* &* +@all\n";
+  for (const auto& user : options_.users) text += "user " + user + "\n";
+  std::ofstream(path) << text;
+}
+
 bool RedisServer::try_start() {
-  // ACL rules have spaces, which arguments would not keep together.
-  const auto config_path = dir_.file("redis.conf");
-  std::ofstream config(config_path);
-  for (const auto& user : options_.users) config << "user " << user << "\n";
-  config.close();
-  std::vector<std::string> argv = {"redis-server", config_path, "--port", std::to_string(port_)};
+  std::vector<std::string> argv = {"redis-server", "--port", std::to_string(port_)};
   const auto add = [&](std::initializer_list<std::string> more) { argv.insert(argv.end(), more); };
   add({"--bind", "127.0.0.1", "--unixsocket", socket_path(), "--unixsocketperm", "777"});
   add({"--dir", dir_.path().string(), "--save", "", "--appendonly", "no"});
-  if (!options_.password.empty()) add({"--requirepass", options_.password});
+  add({"--aclfile", dir_.file("users.acl")});
   argv.insert(argv.end(), options_.arguments.begin(), options_.arguments.end());
-  process_.emplace(ProcessOptions{argv, {}, "", dir_.file("redis.log"), dir_.path().string()});
+  process_.emplace(
+      ProcessOptions{argv, options_.env, "", dir_.file("redis.log"), dir_.path().string()});
   const bool is_up = await([&] {
     if (!process_->is_running()) return true;
     try {
-      PlainClient client(socket_path());
-      return !client.call({"PING"}).starts_with("-LOADING");
+      return ask({"PING"}) == "PONG";
     } catch (const std::runtime_error&) {
       return false;
     }
@@ -159,19 +219,30 @@ void RedisServer::resume() {
 
 bool RedisServer::is_running() { return process_ && process_->is_running(); }
 
-std::string RedisServer::url() const {
-  const std::string login = options_.password.empty() ? "" : ":" + options_.password + "@";
-  return "redis://" + login + "127.0.0.1:" + std::to_string(port_);
+std::string RedisServer::url_at(std::uint16_t port) const {
+  return "redis://" + login("message_safety", options_.password) +
+         "127.0.0.1:" + std::to_string(port);
 }
 
 std::string RedisServer::unix_url() const {
-  const std::string login = options_.password.empty() ? "" : ":" + options_.password + "@";
-  return "unix://" + login + socket_path();
+  return "unix://" + login("message_safety", options_.password) + socket_path();
+}
+
+std::string RedisServer::ops_url() const {
+  return "redis://" + login("ops", kOpsPassword) + "127.0.0.1:" + std::to_string(port_);
+}
+
+std::string RedisServer::health_url() const {
+  return "redis://" + login("ops_health", kHealthPassword) + "127.0.0.1:" + std::to_string(port_);
+}
+
+std::string RedisServer::admin_url_at(std::uint16_t port) const {
+  return "redis://" + login(kAdmin, kAdminPassword) + "127.0.0.1:" + std::to_string(port);
 }
 
 std::string RedisServer::ask(const std::vector<std::string>& command) const {
   PlainClient client(socket_path());
-  if (!options_.password.empty()) client.call({"AUTH", options_.password});
+  client.call({"AUTH", kAdmin, kAdminPassword});
   return client.call(command);
 }
 

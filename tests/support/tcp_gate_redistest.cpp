@@ -12,6 +12,9 @@
 namespace han::tests {
 namespace {
 
+// What the shipped default user may not: PING without a login.
+constexpr const char* kPingOnly = "on nopass -@all +ping";
+
 // A blocking client of the gate; receive() gives what came until the peer was silent or gone.
 class Client {
  public:
@@ -51,7 +54,7 @@ class Client {
 constexpr std::size_t kPongBytes = 7;
 
 TEST(TcpGate, PassesBytesToTcpAndUnixServers) {
-  const RedisServer server;
+  const RedisServer server({.default_user = kPingOnly});
   TcpGate to_tcp(server.port());
   TcpGate to_unix(server.socket_path());
   for (const TcpGate* gate : {&to_tcp, &to_unix}) {
@@ -63,7 +66,7 @@ TEST(TcpGate, PassesBytesToTcpAndUnixServers) {
 }
 
 TEST(TcpGate, HoldsDelaysAndDrips) {
-  const RedisServer server;
+  const RedisServer server({.default_user = kPingOnly});
   TcpGate gate(server.port());
   Client client(gate);
   gate.set(GateMode::kHold);
@@ -80,7 +83,7 @@ TEST(TcpGate, HoldsDelaysAndDrips) {
 }
 
 TEST(TcpGate, InjectsGarbageAndCuts) {
-  const RedisServer server;
+  const RedisServer server({.default_user = kPingOnly});
   TcpGate gate(server.port());
   gate.set(GateSetting{.mode = GateMode::kGarbage, .garbage = "xyz"});
   Client client(gate);
@@ -92,7 +95,7 @@ TEST(TcpGate, InjectsGarbageAndCuts) {
 }
 
 TEST(TcpGate, ResetsAndRefuses) {
-  const RedisServer server;
+  const RedisServer server({.default_user = kPingOnly});
   TcpGate gate(server.port());
   Client client(gate);
   client.send("PING\r\n");

@@ -172,7 +172,7 @@ TEST_F(WorkerTest, RedisDyingInTheMiddleCostsNoTask) {
 
 TEST_F(WorkerTest, RedisAnsweringGarbageCostsNoTask) {
   TcpGate gate(redis_.port());
-  redis_url_ = "redis://127.0.0.1:" + std::to_string(gate.port());
+  redis_url_ = redis_.url_at(gate.port());
   const auto worker = start();
   submit_texts(numbered("warm casino", 50));
   EXPECT_TRUE(await_drained());
