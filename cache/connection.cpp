@@ -29,15 +29,33 @@ class CloseGuard {
 
 OpenResult Connection::open(const RedisUrl& url, const ReplyLimits& limits,
                             safety::Deadline deadline, int wake_fd) {
+  return open(std::span(&url, 1), limits, deadline, wake_fd);
+}
+
+OpenResult Connection::open(const RedisEndpoint& endpoint, const ReplyLimits& limits,
+                            safety::Deadline deadline, int wake_fd) {
+  std::vector<RedisUrl> candidates;
+  try {
+    candidates = endpoint.read();
+  } catch (const UrlError&) {
+    return {nullptr, Trouble::kEndpoint, ErrorClass::kNone};
+  }
+  return open(candidates, limits, deadline, wake_fd);
+}
+
+OpenResult Connection::open(std::span<const RedisUrl> candidates, const ReplyLimits& limits,
+                            safety::Deadline deadline, int wake_fd) {
   OpenResult result;
-  if (url.use_tls) {
+  if (candidates.front().use_tls) {
     result.trouble = Trouble::kRefused;
     return result;
   }
   std::unique_ptr<Connection> connection(new Connection(limits));
-  result.trouble = connection->socket_.open(url, deadline, wake_fd);
-  if (result.trouble == Trouble::kNone) {
+  result.trouble = connection->socket_.open(candidates.front(), deadline, wake_fd);
+  if (result.trouble != Trouble::kNone) return result;
+  for (const RedisUrl& url : candidates) {
     result.error = connection->shake_hands(url, deadline, wake_fd, result.trouble);
+    if (result.error != ErrorClass::kWrongpass) break;
   }
   if (result.trouble == Trouble::kNone) result.connection = std::move(connection);
   return result;
@@ -58,7 +76,6 @@ ErrorClass Connection::shake_hands(const RedisUrl& url, safety::Deadline deadlin
   for (const Reply& reply : replies) {
     if (!reply.is_error()) continue;
     trouble = Trouble::kRejected;
-    socket_.close();
     return reply.error;
   }
   return ErrorClass::kNone;

@@ -19,9 +19,11 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
+#include "cache/endpoint.h"
 #include "cache/protocol.h"
 #include "cache/socket.h"
 #include "cache/url.h"
@@ -51,6 +53,10 @@ class Connection {
   // server that only accepts is not taken for one that works. `wake_fd` (< 0: none) interrupts it.
   static OpenResult open(const RedisUrl& url, const ReplyLimits& limits, safety::Deadline deadline,
                          int wake_fd = -1);
+  // The same, with what the endpoint says now. A second password is tried on the same connection
+  // when the first is answered with WRONGPASS.
+  static OpenResult open(const RedisEndpoint& endpoint, const ReplyLimits& limits,
+                         safety::Deadline deadline, int wake_fd = -1);
 
   [[nodiscard]] CallResult call(const CommandBuffer& commands, safety::Deadline deadline);
 
@@ -71,6 +77,8 @@ class Connection {
                    std::vector<Reply>& replies);
   Trouble receive_some(std::uint64_t& received);
   Trouble take_replies(std::size_t wanted, std::vector<Reply>& replies);
+  static OpenResult open(std::span<const RedisUrl> candidates, const ReplyLimits& limits,
+                         safety::Deadline deadline, int wake_fd);
   ErrorClass shake_hands(const RedisUrl& url, safety::Deadline deadline, int wake_fd,
                          Trouble& trouble);
 

@@ -229,7 +229,7 @@ void Pool::drop_closed() {
 bool Pool::connect_once() {
   auto permit = breaker_.permit();
   if (!permit) return false;
-  auto opened = Connection::open(options_.url, options_.limits,
+  auto opened = Connection::open(options_.endpoint, options_.limits,
                                  safety::Deadline::after(options_.connect_timeout), stop_fd_.fd());
   safety::MutexLock lock(mutex_);
   if (opened.connection == nullptr) {

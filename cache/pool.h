@@ -24,6 +24,7 @@
 
 #include "cache/breaker.h"
 #include "cache/connection.h"
+#include "cache/endpoint.h"
 #include "cache/wake_fd.h"
 #include "safety/base/backoff.h"
 #include "safety/base/mutex.h"
@@ -31,7 +32,7 @@
 namespace han::cache {
 
 struct PoolOptions {
-  RedisUrl url;
+  RedisEndpoint endpoint;
   std::size_t size = 4;
   std::chrono::milliseconds connect_timeout{1'000};
   safety::Backoff reconnect_delay{std::chrono::milliseconds(50), std::chrono::milliseconds(5'000)};

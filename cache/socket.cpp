@@ -60,6 +60,8 @@ std::string_view trouble_name(Trouble trouble) {
       return "name_unknown";
     case Trouble::kRejected:
       return "rejected";
+    case Trouble::kEndpoint:
+      return "endpoint";
     case Trouble::kInterrupted:
       return "interrupted";
   }

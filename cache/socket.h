@@ -31,6 +31,8 @@ enum class Trouble {
   kNameUnknown,
   // The server answered the handshake with an error.
   kRejected,
+  // The URL or the password cannot be read, or the CA certificates.
+  kEndpoint,
   // The caller's wake descriptor became readable.
   kInterrupted,
 };

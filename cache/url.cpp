@@ -56,9 +56,6 @@ void take_login(std::string_view& authority, RedisUrl& url) {
   const auto colon = login.find(':');
   url.user = decode_percent(login.substr(0, colon));
   if (colon != std::string_view::npos) url.password = decode_percent(login.substr(colon + 1));
-  if (!url.user.empty() && url.password.empty()) {
-    throw UrlError("Redis URL: a user without a password");
-  }
   if (url.user.find('\0') != std::string::npos) throw UrlError("Redis URL: NUL in the user");
 }
 
@@ -127,23 +124,25 @@ void parse_unix(std::string_view rest, RedisUrl& url) {
 
 }  // namespace
 
-RedisUrl RedisUrl::parse(std::string_view text) {
+RedisUrl RedisUrl::parse(std::string_view text, Password password) {
   if (text.size() > kUrlBytesMax) throw UrlError("Redis URL: too long");
   const auto scheme_end = text.find("://");
   if (scheme_end == std::string_view::npos) {
-    throw UrlError("Redis URL: it must begin with redis:// or unix://");
+    throw UrlError("Redis URL: it must begin with redis://, rediss:// or unix://");
   }
   const auto scheme = text.substr(0, scheme_end);
   const auto rest = text.substr(scheme_end + 3);
   RedisUrl url;
-  if (scheme == "redis") {
+  if (scheme == "redis" || scheme == "rediss") {
     parse_tcp(rest, url);
+    url.use_tls = scheme == "rediss";
   } else if (scheme == "unix") {
     parse_unix(rest, url);
-  } else if (scheme == "rediss") {
-    throw UrlError("Redis URL: rediss:// (TLS) is not supported yet");
   } else {
-    throw UrlError("Redis URL: unknown scheme; use redis:// or unix://");
+    throw UrlError("Redis URL: unknown scheme; use redis://, rediss:// or unix://");
+  }
+  if (password == Password::kInUrl && !url.user.empty() && url.password.empty()) {
+    throw UrlError("Redis URL: a user without a password");
   }
   return url;
 }

@@ -1,8 +1,8 @@
 // RedisUrl: where a Redis server is and how to log in there.
 //
 // Forms: redis://[user[:password]@]host[:port][/database], redis://:password@host,
-// unix://[user[:password]@]/path/of/socket[?db=N], and rediss:// for TLS, which is recognised and
-// refused until TLS is built. User and password are percent-decoded exactly once.
+// unix://[user[:password]@]/path/of/socket[?db=N], and rediss:// as redis:// for TLS. User and
+// password are percent-decoded exactly once.
 // Sources: RFC 3986 (syntax, brackets around IPv6), the "redis" URI scheme of IANA's registry.
 //
 // Threads: a value; parse is a pure function. Blocks: never.
@@ -23,7 +23,9 @@ class UrlError : public std::invalid_argument {
 };
 
 struct RedisUrl {
-  static RedisUrl parse(std::string_view text);
+  // kElsewhere: the URL may name a user without a password.
+  enum class Password { kInUrl, kElsewhere };
+  static RedisUrl parse(std::string_view text, Password password = Password::kInUrl);
 
   bool is_unix() const { return !unix_path.empty(); }
 
@@ -37,6 +39,8 @@ struct RedisUrl {
   // SELECT is sent only when the URL asks for a database.
   std::optional<std::uint16_t> database;
   bool use_tls = false;
+  // PEM certificates that may vouch for the server; empty: those of the system. No part of the URL.
+  std::string ca_file;
 };
 
 }  // namespace han::cache

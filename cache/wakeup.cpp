@@ -79,7 +79,7 @@ void WakeupPublisher::run(const std::stop_token& stop) {
 
 bool WakeupPublisher::connect(const std::stop_token& stop) {
   if (connection_ != nullptr && connection_->is_fresh()) return true;
-  auto opened = Connection::open(options_.url, ReplyLimits{},
+  auto opened = Connection::open(options_.endpoint, ReplyLimits{},
                                  safety::Deadline::after(options_.call_timeout), stop_fd_.fd());
   connection_ = std::move(opened.connection);
   {
@@ -177,7 +177,7 @@ void WakeupSubscriber::run(const std::stop_token& stop) {
 
 WakeupSubscriber::Ending WakeupSubscriber::serve(const std::stop_token& stop) {
   const auto deadline = safety::Deadline::after(options_.call_timeout);
-  auto opened = Connection::open(options_.url, ReplyLimits{}, deadline, stop_fd_.fd());
+  auto opened = Connection::open(options_.endpoint, ReplyLimits{}, deadline, stop_fd_.fd());
   if (stop.stop_requested()) return Ending::kStopped;
   if (opened.connection == nullptr) return Ending::kLost;
   Connection& connection = *opened.connection;

@@ -15,7 +15,7 @@
 #include <thread>
 
 #include "cache/connection.h"
-#include "cache/url.h"
+#include "cache/endpoint.h"
 #include "cache/wake_fd.h"
 #include "safety/base/backoff.h"
 #include "safety/base/mutex.h"
@@ -23,7 +23,7 @@
 namespace han::cache {
 
 struct WakeupOptions {
-  RedisUrl url;
+  RedisEndpoint endpoint;
   // The publisher sends at most one message in this time; the first hint after a pause goes at
   // once.
   std::chrono::milliseconds coalesce{3};

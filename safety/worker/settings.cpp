@@ -194,8 +194,11 @@ Addresses load_addresses(
                       "connection string");
   }
   addresses.database_url = *database;
-  addresses.redis_url = secret("MESSAGE_SAFETY_REDIS_URL", environment);
-  if (addresses.redis_url && addresses.redis_url->empty()) addresses.redis_url.reset();
+  try {
+    addresses.redis = cache::RedisEndpoint::from_environment("MESSAGE_SAFETY_REDIS", environment);
+  } catch (const cache::UrlError& error) {
+    throw ConfigError("environment", 0, "MESSAGE_SAFETY_REDIS_URL", error.what());
+  }
   const auto pepper = environment("MESSAGE_SAFETY_PEPPER_FILE");
   if (!pepper || pepper->empty()) {
     throw ConfigError("environment", 0, "MESSAGE_SAFETY_PEPPER_FILE",

@@ -1,10 +1,11 @@
 // Settings: one worker process's own file: threads, leases, batch sizes, and where its parts are.
 //
 // Addresses and secrets are not in it: they come from the environment, or from files named by it
-// (`NAME_FILE`), which are read once at start:
+// (`NAME_FILE`). They are read at start; those of Redis again at each connect:
 //
 //     MESSAGE_SAFETY_DATABASE_URL     PostgreSQL, required
 //     MESSAGE_SAFETY_REDIS_URL        Redis Safety; without it there is no hot cache and no wake-up
+//     MESSAGE_SAFETY_REDIS_PASSWORD_FILE, _CA_FILE    see cache/endpoint.h
 //     MESSAGE_SAFETY_PEPPER_FILE      required, see safety/base/pepper.h
 //
 // Threads: a value. Blocks: load_* read small files.
@@ -18,6 +19,7 @@
 #include <optional>
 #include <string>
 
+#include "cache/endpoint.h"
 #include "pgqueue/claim_planner.h"
 #include "safety/telemetry/log.h"
 #include "safety/yaml_file.h"
@@ -76,7 +78,7 @@ Settings parse_settings(const std::string& name, std::string_view text);
 
 struct Addresses {
   std::string database_url;
-  std::optional<std::string> redis_url;
+  std::optional<cache::RedisEndpoint> redis;
   std::string pepper_path;
 };
 

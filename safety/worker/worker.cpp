@@ -39,12 +39,10 @@ std::chrono::sys_days today() {
 
 // The cache's own figures; built only where Redis is configured.
 struct HotParts {
-  HotParts(const std::string& url, const Settings& settings, WakeSignal& wake)
-      : pool({.url = cache::RedisUrl::parse(url),
-              .size = static_cast<std::size_t>(settings.threads) + 1}),
+  HotParts(const cache::RedisEndpoint& redis, const Settings& settings, WakeSignal& wake)
+      : pool({.endpoint = redis, .size = static_cast<std::size_t>(settings.threads) + 1}),
         hot_cache(pool),
-        subscriber({.url = cache::RedisUrl::parse(url)},
-                   [&wake](std::uint64_t tasks) { wake.notify(tasks); }) {}
+        subscriber({.endpoint = redis}, [&wake](std::uint64_t tasks) { wake.notify(tasks); }) {}
 
   cache::Pool pool;
   cache::HotCache hot_cache;
@@ -99,8 +97,8 @@ struct Worker::Parts {
                                  static_cast<std::size_t>(settings.completion.threads) +
                                  kConnectionsBeside}),
         queue(pool, queue_options(settings, config)),
-        hot(addresses.redis_url ? std::make_unique<HotParts>(*addresses.redis_url, settings, wake)
-                                : nullptr),
+        hot(addresses.redis ? std::make_unique<HotParts>(*addresses.redis, settings, wake)
+                            : nullptr),
         batches(static_cast<std::size_t>(settings.threads)),
         sizer({settings.claim.batch_min, settings.claim.batch, settings.claim.target}),
         committer(queue, leases, metrics, settings.database_timeout),

@@ -48,7 +48,7 @@ safety::Deadline soon() { return safety::Deadline::after(kWait); }
 
 cache::WakeupOptions wakeup_options(const RedisServer& redis) {
   cache::WakeupOptions options;
-  options.url = cache::RedisUrl::parse(redis.unix_url());
+  options.endpoint = cache::RedisEndpoint::fixed(cache::RedisUrl::parse(redis.unix_url()));
   return options;
 }
 

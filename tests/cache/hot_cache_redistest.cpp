@@ -40,7 +40,7 @@ TextWrite write_of(const std::string& text) {
 
 PoolOptions options_for(const std::string& url) {
   PoolOptions options;
-  options.url = RedisUrl::parse(url);
+  options.endpoint = RedisEndpoint::fixed(RedisUrl::parse(url));
   options.size = 2;
   options.connect_timeout = milliseconds(200);
   options.reconnect_delay = safety::Backoff(milliseconds(5), milliseconds(50));

@@ -25,7 +25,7 @@ Deadline in(int ms) { return Deadline::after(milliseconds(ms)); }
 
 PoolOptions options_for(const std::string& url, std::size_t size = 2) {
   PoolOptions options;
-  options.url = RedisUrl::parse(url);
+  options.endpoint = RedisEndpoint::fixed(RedisUrl::parse(url));
   options.size = size;
   options.connect_timeout = milliseconds(200);
   options.reconnect_delay = safety::Backoff(milliseconds(5), milliseconds(50));

@@ -81,13 +81,19 @@ TEST(RedisUrl, RefusesAnEmptyHost) {
   EXPECT_THROW(RedisUrl::parse("redis://:6379"), UrlError);
 }
 
-TEST(RedisUrl, SaysThatTlsIsNotSupportedYet) {
-  try {
-    RedisUrl::parse("rediss://h");
-    FAIL();
-  } catch (const UrlError& error) {
-    EXPECT_NE(std::string(error.what()).find("not supported yet"), std::string::npos);
-  }
+// covers 000-A09
+TEST(RedisUrl, ReadsTls) {
+  const auto url = RedisUrl::parse("rediss://app:pw@h:6380/1");
+  EXPECT_TRUE(url.use_tls);
+  EXPECT_EQ(url.user, "app");
+  EXPECT_EQ(url.host, "h");
+  EXPECT_EQ(url.port, 6380);
+  EXPECT_FALSE(RedisUrl::parse("redis://h").use_tls);
+}
+
+TEST(RedisUrl, MayNameAUserWhosePasswordIsElsewhere) {
+  EXPECT_EQ(RedisUrl::parse("redis://app@h", RedisUrl::Password::kElsewhere).user, "app");
+  EXPECT_THROW(RedisUrl::parse("redis://app@h"), UrlError);
 }
 
 TEST(RedisUrl, RefusesMalformedTextWithoutRepeatingIt) {

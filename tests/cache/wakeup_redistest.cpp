@@ -20,7 +20,7 @@ using std::chrono::milliseconds;
 
 WakeupOptions options_for(const std::string& url) {
   WakeupOptions options;
-  options.url = RedisUrl::parse(url);
+  options.endpoint = RedisEndpoint::fixed(RedisUrl::parse(url));
   options.call_timeout = milliseconds(200);
   options.ping_interval = milliseconds(20);
   options.reconnect_delay = safety::Backoff(milliseconds(5), milliseconds(50));

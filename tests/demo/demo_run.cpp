@@ -99,7 +99,8 @@ std::unique_ptr<DemoWorker> DemoRun::start_worker() {
 }
 
 std::vector<SubmittedText> DemoRun::submit(const RoundPlan& plan, std::size_t round_index) {
-  cache::WakeupPublisher publisher({.url = cache::RedisUrl::parse(redis_.unix_url())});
+  cache::WakeupPublisher publisher(
+      {.endpoint = cache::RedisEndpoint::fixed(cache::RedisUrl::parse(redis_.unix_url()))});
   publisher.start();
   std::vector<SubmittedText> submitted;
   std::vector<pgqueue::NewTask> tasks;

@@ -2,7 +2,6 @@
 
 #include <chrono>
 
-#include "cache/url.h"
 #include "safety/apps/ctl/poll_pause.h"
 
 namespace han::safety {
@@ -12,11 +11,12 @@ constexpr std::chrono::milliseconds kConnectPatience{500};
 
 }  // namespace
 
-HintSender::HintSender(const char* redis_url) {
-  if (redis_url == nullptr || *redis_url == '\0') return;
+HintSender::HintSender(const cache::RedisEndpoint::Environment& environment) {
   try {
+    auto endpoint = cache::RedisEndpoint::from_environment("MESSAGE_SAFETY_REDIS", environment);
+    if (!endpoint) return;
     publisher_ = std::make_unique<cache::WakeupPublisher>(
-        cache::WakeupOptions{.url = cache::RedisUrl::parse(redis_url)});
+        cache::WakeupOptions{.endpoint = *std::move(endpoint)});
     publisher_->start();
   } catch (const cache::UrlError&) {
     is_bad_url_ = true;

@@ -11,14 +11,16 @@
 #include <memory>
 #include <string_view>
 
+#include "cache/endpoint.h"
 #include "cache/wakeup.h"
 
 namespace han::safety {
 
 class HintSender {
  public:
-  // Connects in the background. Without an address nothing is sent.
-  explicit HintSender(const char* redis_url);
+  // Connects in the background to the worker's Redis, as its environment variables name it; without
+  // them nothing is sent.
+  explicit HintSender(const cache::RedisEndpoint::Environment& environment);
 
   void send(std::size_t tasks_ready);
   // "sent", "lost" (at least one), "none" (there was nothing to say), "off" (no address) or

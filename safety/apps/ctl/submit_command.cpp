@@ -105,7 +105,7 @@ class SubmitRun {
       : options_(options),
         pool_(command_pool(options.database)),
         queue_(pool_, {}),
-        hints_(std::getenv("MESSAGE_SAFETY_REDIS_URL")),
+        hints_(cache::RedisEndpoint::process_environment),
         submitter_(queue_,
                    {.caller = options.caller.value_or("safetyctl"),
                     .is_stopped = [this] { return stop_ && stop_->has_come(); }},
@@ -302,7 +302,7 @@ void add_submit_command(CLI::App& app, Command& command) {
                "subject_version, class, fairness_bucket, run_after_ms, decide_within_ms.\n"
                "Lines are submitted in order. What ends a load says up to which line it came: go\n"
                "on with --skip, or run it again when every line has a key (--keys).\n"
-               "Workers are told over MESSAGE_SAFETY_REDIS_URL if it is set.",
+               "Workers are told over MESSAGE_SAFETY_REDIS_URL (or _URL_FILE) if it is set.",
                kVerdictCodes);
   const auto options = std::make_shared<SubmitOptions>();
   add_operands(leaf, "TEXT", options->texts, "Texts; - reads one from standard input");

@@ -11,14 +11,22 @@ namespace {
 
 using safety::HintSender;
 
+cache::RedisEndpoint::Environment url_is(const std::string& url) {
+  return [url](const std::string& name) -> std::optional<std::string> {
+    if (name != "MESSAGE_SAFETY_REDIS_URL") return std::nullopt;
+    return url;
+  };
+}
+
 TEST(HintSender, AWorkerHearsOfTheTasks) {
   const RedisServer redis;
   std::atomic<std::uint64_t> heard{0};
-  cache::WakeupSubscriber subscriber({.url = cache::RedisUrl::parse(redis.url())},
-                                     [&heard](std::uint64_t count) { heard += count; });
+  cache::WakeupSubscriber subscriber(
+      {.endpoint = cache::RedisEndpoint::fixed(cache::RedisUrl::parse(redis.url()))},
+      [&heard](std::uint64_t count) { heard += count; });
   subscriber.start();
   ASSERT_TRUE(await([&] { return subscriber.is_up(); }));
-  HintSender sender(redis.url().c_str());
+  HintSender sender(url_is(redis.url()));
   sender.send(3);
   sender.send(4);
   EXPECT_EQ(sender.finish(), "sent");
@@ -28,7 +36,7 @@ TEST(HintSender, AWorkerHearsOfTheTasks) {
 TEST(HintSender, ADeadRedisIsOnlyNoted) {
   RedisServer redis;
   redis.kill();
-  HintSender sender(redis.url().c_str());
+  HintSender sender(url_is(redis.url()));
   sender.send(1);
   EXPECT_EQ(sender.finish(), "lost");
 }
@@ -36,20 +44,20 @@ TEST(HintSender, ADeadRedisIsOnlyNoted) {
 TEST(HintSender, AHangingRedisIsNotWaitedForLong) {
   RedisServer redis;
   redis.pause();
-  HintSender sender(redis.url().c_str());
+  HintSender sender(url_is(redis.url()));
   sender.send(1);
   EXPECT_EQ(sender.finish(), "lost");
   redis.resume();
 }
 
 TEST(HintSender, NoAddressAndNothingToSayAreNoted) {
-  HintSender off(nullptr);
+  HintSender off([](const std::string&) { return std::nullopt; });
   off.send(1);
   EXPECT_EQ(off.finish(), "off");
-  EXPECT_EQ(HintSender("").finish(), "off");
-  EXPECT_EQ(HintSender("http://zebra").finish(), "bad_url");
+  EXPECT_EQ(HintSender(url_is("")).finish(), "off");
+  EXPECT_EQ(HintSender(url_is("http://zebra")).finish(), "bad_url");
   const RedisServer redis;
-  HintSender none(redis.url().c_str());
+  HintSender none(url_is(redis.url()));
   none.send(0);
   EXPECT_EQ(none.finish(), "none");
 }

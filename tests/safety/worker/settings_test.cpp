@@ -127,18 +127,18 @@ class AddressesTest : public ::testing::Test {
 };
 
 TEST_F(AddressesTest, RedisIsOptional) {
-  EXPECT_FALSE(load().redis_url.has_value());
+  EXPECT_FALSE(load().redis.has_value());
   environment_["MESSAGE_SAFETY_REDIS_URL"] = "redis://h";
-  EXPECT_EQ(load().redis_url, "redis://h");
+  EXPECT_EQ(load().redis->read().front().host, "h");
 }
 
 TEST_F(AddressesTest, ASecretFileIsReadWithoutItsLineEnd) {
   const TempDir dir;
   std::ofstream(dir.file("url")) << "redis://:pw@h\n";
   environment_["MESSAGE_SAFETY_REDIS_URL_FILE"] = dir.file("url");
-  EXPECT_EQ(load().redis_url, "redis://:pw@h");
+  EXPECT_EQ(load().redis->read().front().password, "pw");
   environment_["MESSAGE_SAFETY_REDIS_URL_FILE"] = dir.file("missing");
-  EXPECT_NE(error().find("MESSAGE_SAFETY_REDIS_URL_FILE"), std::string::npos);
+  EXPECT_NE(error().find("MESSAGE_SAFETY_REDIS"), std::string::npos);
 }
 
 TEST_F(AddressesTest, WhatIsMissingIsNamedAndNoValueIsShown) {

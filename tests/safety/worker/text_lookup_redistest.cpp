@@ -14,8 +14,8 @@ class TextLookupTest : public WorkerFixture {
     WorkerFixture::SetUp();
     engine_ = std::make_shared<const safety::TextEngine>(safety::load_text_engine(
         dir_.file("rules.yaml"), std::chrono::sys_days{std::chrono::year{2026} / 1 / 1}));
-    redis_pool_ = std::make_unique<cache::Pool>(
-        cache::PoolOptions{.url = cache::RedisUrl::parse(redis_.unix_url())});
+    redis_pool_ = std::make_unique<cache::Pool>(cache::PoolOptions{
+        .endpoint = cache::RedisEndpoint::fixed(cache::RedisUrl::parse(redis_.unix_url()))});
     redis_pool_->start();
     EXPECT_TRUE(redis_pool_->wait_connected(soon()));
     hot_ = std::make_unique<cache::HotCache>(*redis_pool_);

@@ -43,7 +43,9 @@ safety::Settings WorkerFixture::settings(const std::string& more_settings) {
 safety::Addresses WorkerFixture::addresses() {
   safety::Addresses addresses;
   addresses.database_url = conninfo_;
-  if (!redis_url_.empty()) addresses.redis_url = redis_url_;
+  if (!redis_url_.empty()) {
+    addresses.redis = cache::RedisEndpoint::fixed(cache::RedisUrl::parse(redis_url_));
+  }
   addresses.pepper_path = dir_.file("pepper");
   return addresses;
 }

@@ -297,7 +297,8 @@ TEST_F(WorkerTest, I06_AHintWakesTheWorkerLongBeforeItsPoll) {
   EXPECT_TRUE(await([&] {
     return worker->metrics_text().find("han_safety_wakeup_channel_up 1") != std::string::npos;
   }));
-  cache::WakeupPublisher publisher({.url = cache::RedisUrl::parse(redis_url_)});
+  cache::WakeupPublisher publisher(
+      {.endpoint = cache::RedisEndpoint::fixed(cache::RedisUrl::parse(redis_url_))});
   publisher.start();
   submit_texts({"casino"});
   publisher.notify(1);
