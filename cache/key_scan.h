@@ -1,9 +1,9 @@
 // KeyScan: the names of all keys of one Redis database, page by page.
 //
-// SCAN promises that a key that is there from the first page to the last is named at least once; one
-// that comes or goes meanwhile may be named or not, and while the server grows or shrinks its table
-// some may be named twice. A page names no key twice. SCAN is not bound to a user's key patterns, so
-// names come raw; what may be shown of them is the caller's question (SPEC I7).
+// SCAN promises that a key that is there from the first page to the last is named at least once;
+// one that comes or goes meanwhile may be named or not, and while the server grows or shrinks its
+// table some may be named twice. A page names no key twice. SCAN is not bound to a user's key
+// patterns, so names come raw; what may be shown of them is the caller's question (SPEC I7).
 // Source: the SCAN command's page of redis.io, "Scan guarantees".
 //
 // Threads: one thread at a time.

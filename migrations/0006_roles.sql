@@ -79,8 +79,8 @@ BEGIN
                     ON message_safety.safety_tasks TO %I', v_role);
   END LOOP;
   EXECUTE format('GRANT SELECT ON message_safety.results, message_safety.results_default,
-                  message_safety.callers, message_safety.paused_kinds, message_safety.audit TO %I',
-                 p_readonly);
+                  message_safety.verdicts, message_safety.callers, message_safety.paused_kinds,
+                  message_safety.audit TO %I', p_readonly);
   EXECUTE format('GRANT EXECUTE ON FUNCTION message_safety.snapshot_age_ms() TO %I, %I', p_owner,
                  p_readonly);
   IF v_is_superuser THEN

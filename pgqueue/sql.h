@@ -1,5 +1,5 @@
 // Every statement of the product: the hot ones in sql.cpp, beside it those of maintenance
-// (sql_maintenance.cpp) and those that only read (sql_read.cpp).
+// (sql_maintenance.cpp), those that only read (sql_read.cpp) and those of replay (sql_replay.cpp).
 //
 // Each is commented with its locks and the index that it must use; plans are checked by
 // tests/pgqueue/sql_pgtest.cpp. Ranges are read against statement_timestamp() (an index can
@@ -52,6 +52,9 @@ extern const std::string_view kClassStats;
 
 extern const std::string_view kInsertVerdicts;
 extern const std::string_view kFindVerdicts;
+extern const std::string_view kNextVerdictKind;
+extern const std::string_view kVerdictPage;
+extern const std::string_view kVerdictsOfSubjects;
 
 extern const std::string_view kMigrationsExist;
 extern const std::string_view kMigrationsApplied;

@@ -118,6 +118,8 @@ TEST_F(MigratorTest, RolesHaveTheLeastTheyNeed) {
   EXPECT_FALSE(may("a_role", "safety_tasks", "INSERT"));
   EXPECT_FALSE(may("r_role", "safety_tasks", "SELECT"));
   EXPECT_FALSE(may("r_role", "payloads", "SELECT"));
+  EXPECT_TRUE(may("r_role", "verdicts", "SELECT"));
+  EXPECT_FALSE(may("r_role", "verdicts", "INSERT"));
   EXPECT_EQ(value("SELECT has_column_privilege('r_role', 'message_safety.safety_tasks', 'payload', "
                   "'SELECT')"),
             "false");
