@@ -1,0 +1,15 @@
+#!/bin/bash
+# Exits 0 when the worker on this machine says that it is ready (PostgreSQL answers), else 1 with
+# what it said. HAN_SAFETY_ADMIN_PORT: the settings' admin.port.
+set -u
+port=${HAN_SAFETY_ADMIN_PORT:-9464}
+if ! exec 3<>"/dev/tcp/127.0.0.1/$port"; then
+  echo "worker_health.sh: nothing listens on port $port"
+  exit 1
+fi
+printf 'GET /readyz HTTP/1.0\r\nConnection: close\r\n\r\n' >&3
+status=
+read -r -t 3 _ status _ <&3
+[ "$status" = 200 ] && exit 0
+timeout 1 tail -n 1 <&3
+exit 1
