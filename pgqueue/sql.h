@@ -1,5 +1,6 @@
 // Every statement of the product: the hot ones in sql.cpp, beside it those of maintenance
-// (sql_maintenance.cpp), those that only read (sql_read.cpp) and those of replay (sql_replay.cpp).
+// (sql_maintenance.cpp), those that only read (sql_read.cpp), those of replay (sql_replay.cpp) and
+// those that look at the server (sql_health.cpp).
 //
 // Each is commented with its locks and the index that it must use; plans are checked by
 // tests/pgqueue/sql_pgtest.cpp. Ranges are read against statement_timestamp() (an index can
@@ -49,6 +50,14 @@ extern const std::string_view kListLive;
 extern const std::string_view kListFinished;
 extern const std::string_view kStats;
 extern const std::string_view kClassStats;
+
+extern const std::string_view kServerFacts;
+extern const std::string_view kSettingValues;
+extern const std::string_view kSettingOverrides;
+extern const std::string_view kRoleFacts;
+extern const std::string_view kGrants;
+extern const std::string_view kForeignOwned;
+extern const std::string_view kPartitionsAhead;
 
 extern const std::string_view kInsertVerdicts;
 extern const std::string_view kFindVerdicts;
