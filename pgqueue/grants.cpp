@@ -31,7 +31,7 @@ constexpr Shipped kShipped[] = {
      "id generation run_at decide_by lease_until submitted_at subject_version state attempt class "
      "lane parked suspect paused crashes kind redrive_of last_failure",
      "SELECT"},
-    {"readonly", "table ", "results results_default callers paused_kinds audit", "SELECT"},
+    {"readonly", "table ", "results results_default verdicts callers paused_kinds audit", "SELECT"},
     {"readonly", "function ", "snapshot_age_ms", "EXECUTE"},
 };
 
