@@ -169,7 +169,11 @@ PutOutcome HotCache::put_texts(std::span<const TextWrite> writes, std::chrono::s
       continue;
     }
     if (write.bytes.size() > kValueBytesTarget) count(Counter::kOverTarget);
-    commands.add({"SET", write.key.str(), write.bytes, "EX", seconds});
+    if (write.if_absent) {
+      commands.add({"SET", write.key.str(), write.bytes, "EX", seconds, "NX"});
+    } else {
+      commands.add({"SET", write.key.str(), write.bytes, "EX", seconds});
+    }
   }
   const auto refused = writes.size() - commands.count();
   if (commands.count() == 0) return refused == 0 ? PutOutcome::kStored : PutOutcome::kPartly;
@@ -183,7 +187,8 @@ PutOutcome HotCache::put_texts(std::span<const TextWrite> writes, std::chrono::s
   }
   std::size_t stored = 0;
   for (const Reply& reply : result.replies) {
-    if (reply.is_status("OK")) {
+    // Nil: something was there, and stays.
+    if (reply.is_status("OK") || reply.kind == Reply::Kind::kNil) {
       ++stored;
     } else {
       count_error(reply.is_error() ? reply.error : ErrorClass::kOther);

@@ -49,6 +49,8 @@ struct TextWrite {
   TextKey key;
   // Made by encode_text_entry.
   std::string bytes;
+  // What is there stays: for a writer who has not seen that nothing is there.
+  bool if_absent = false;
 };
 
 enum class PutOutcome {

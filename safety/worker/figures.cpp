@@ -44,6 +44,23 @@ void set_hot_cache_figures(const cache::HotCacheStats& stats, bool is_wakeup_up,
   set("wakeup_channel_up", "", is_wakeup_up ? 1 : 0);
 }
 
+void set_redis_budget_figures(const RedisBudgetStats& budget, const CacheWriterStats& writer,
+                              const Metrics::SetGauge& set) {
+  const auto seconds = [](std::chrono::nanoseconds time) {
+    return std::chrono::duration<double>(time).count();
+  };
+  set("redis_lookups", "granted", static_cast<double>(budget.granted));
+  set("redis_lookups", "skipped", static_cast<double>(budget.skipped));
+  set("redis_lookups", "late", static_cast<double>(budget.late));
+  set("redis_latency_seconds", "", seconds(budget.latency));
+  set("redis_budget_seconds", "", seconds(budget.account));
+  set("redis_hit_rate", "", budget.hit_rate);
+  set("redis_writes", "waiting", static_cast<double>(writer.waiting));
+  set("redis_writes", "written", static_cast<double>(writer.written));
+  set("redis_writes", "dropped", static_cast<double>(writer.dropped));
+  set("redis_writes", "refused", static_cast<double>(writer.refused));
+}
+
 void set_queue_figures(pgqueue::Pool& pool, Metrics& metrics, const Metrics::SetGauge& set,
                        Deadline deadline) {
   try {

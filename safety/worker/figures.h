@@ -12,6 +12,8 @@
 #include "cache/local_cache.h"
 #include "pgqueue/pool.h"
 #include "safety/telemetry/metrics.h"
+#include "safety/worker/cache_writer.h"
+#include "safety/worker/redis_budget.h"
 
 namespace han::safety {
 
@@ -21,6 +23,8 @@ void set_pool_figures(const pgqueue::Pool::Stats& stats, const Metrics::SetGauge
 void set_local_cache_figures(const cache::LocalCacheStats& stats, const Metrics::SetGauge& set);
 void set_hot_cache_figures(const cache::HotCacheStats& stats, bool is_wakeup_up,
                            const Metrics::SetGauge& set);
+void set_redis_budget_figures(const RedisBudgetStats& budget, const CacheWriterStats& writer,
+                              const Metrics::SetGauge& set);
 // `metrics` counts what fails.
 void set_queue_figures(pgqueue::Pool& pool, Metrics& metrics, const Metrics::SetGauge& set,
                        Deadline deadline);

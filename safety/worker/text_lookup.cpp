@@ -1,5 +1,6 @@
 #include "safety/worker/text_lookup.h"
 
+#include <algorithm>
 #include <map>
 #include <utility>
 #include <variant>
@@ -15,6 +16,8 @@ namespace {
 constexpr std::string_view kLabel = "text";
 constexpr std::string_view kProofLabel = "text-entry";
 constexpr const char* kKind = "text";
+// Nobody waits for a write.
+constexpr std::chrono::milliseconds kWriteTimeout{1'000};
 
 std::vector<std::string> ids_of(const PepperSet& peppers) {
   std::vector<std::string> ids = {peppers.current.id};
@@ -42,7 +45,31 @@ TextLookup::TextLookup(std::shared_ptr<const TextEngine> engine, const PepperSet
       metrics_(metrics),
       options_(options),
       pepper_ids_(ids_of(peppers)),
-      local_(options.local_cache_bytes) {}
+      local_(options.local_cache_bytes),
+      budget_(options.redis_timeout) {
+  if (hot_cache_ == nullptr) return;
+  writer_ = std::make_unique<CacheWriter>(
+      *hot_cache_,
+      CacheWriterOptions{.timeout = std::max(options.redis_timeout, kWriteTimeout),
+                         .ttl = options.redis_ttl},
+      [this](std::chrono::nanoseconds took) { budget_.note_write(took); });
+}
+
+void TextLookup::start() {
+  if (writer_) writer_->start();
+}
+
+void TextLookup::stop(Deadline deadline) {
+  if (writer_) writer_->stop(deadline);
+}
+
+CacheWriterStats TextLookup::writer_stats() const {
+  return writer_ ? writer_->stats() : CacheWriterStats{};
+}
+
+bool TextLookup::wait_written(Deadline deadline) {
+  return writer_ == nullptr || writer_->wait_idle(deadline);
+}
 
 Digest TextLookup::analysis_hash(std::string_view repaired_text) const {
   return peppers_.current.key.mac(kLabel, repaired_text);
@@ -97,9 +124,11 @@ TextLookup::Missing TextLookup::find_local(std::vector<TextSubject>& subjects) {
   return missing;
 }
 
-TextLookup::Missing TextLookup::find_redis(Missing missing) {
-  if (hot_cache_ == nullptr || missing.empty()) return missing;
-  // Both peppers' keys in one round trip: the current one's first, then the previous one's.
+// One Lookup a key: the current pepper's keys first, then the previous one's, in one round trip.
+// None: Redis does not pay now, or did not answer.
+std::vector<cache::Lookup> TextLookup::ask_redis(const Missing& missing) {
+  const auto grant = budget_.ask(missing.size());
+  if (!grant) return {};
   std::vector<cache::TextKey> keys;
   for (const TextSubject* subject : missing) keys.push_back(key_of(subject->hash));
   if (peppers_.previous) {
@@ -107,12 +136,30 @@ TextLookup::Missing TextLookup::find_redis(Missing missing) {
       keys.push_back(key_of(peppers_.previous->key.mac(kLabel, subject->text)));
     }
   }
-  const auto lookups =
-      hot_cache_->get_texts(keys, pepper_ids_, Deadline::after(options_.redis_timeout));
+  auto lookups = hot_cache_->get_texts(keys, pepper_ids_, grant->deadline());
+  const auto count = [&](cache::Lookup::Outcome outcome) {
+    return static_cast<std::size_t>(
+        std::count_if(lookups.begin(), lookups.end(),
+                      [&](const cache::Lookup& lookup) { return lookup.outcome == outcome; }));
+  };
+  if (count(cache::Lookup::Outcome::kUnavailable) == lookups.size()) {
+    budget_.settle(*grant, RedisBudget::Answer::kNone, 0);
+    return {};
+  }
+  const std::size_t hits = std::min(missing.size(), count(cache::Lookup::Outcome::kHit));
+  budget_.settle(*grant, RedisBudget::Answer::kCame, hits);
+  return lookups;
+}
+
+TextLookup::Missing TextLookup::find_redis(Missing missing) {
+  if (hot_cache_ == nullptr || missing.empty()) return missing;
+  auto lookups = ask_redis(missing);
+  if (lookups.empty()) return missing;
   Missing rest;
   for (std::size_t i = 0; i < missing.size(); ++i) {
     // What a newer process has written under the current key stays.
     missing[i]->is_in_redis = lookups[i].is_newer_schema;
+    missing[i]->is_seen_there = lookups[i].outcome != cache::Lookup::Outcome::kUnavailable;
     for (std::size_t at = i; at < lookups.size() && !missing[i]->found; at += missing.size()) {
       if (!lookups[at].entry) continue;
       missing[i]->found = usable(*lookups[at].entry, missing[i]->hash, "redis");
@@ -130,6 +177,7 @@ TextLookup::Missing TextLookup::find_redis(Missing missing) {
 
 TextLookup::Missing TextLookup::find_database(Missing missing) {
   if (missing.empty()) return missing;
+  const auto begin = system_clock().now();
   std::map<pgqueue::VerdictSubject, TextSubject*> by_subject;
   for (TextSubject* subject : missing) {
     by_subject[{raw(subject->hash), peppers_.current.id}] = subject;
@@ -162,6 +210,7 @@ TextLookup::Missing TextLookup::find_database(Missing missing) {
     metrics_.count("database_errors_total", "look-up");
     database_log_(error.what());
   }
+  budget_.note_database(system_clock().now() - begin);
   std::erase_if(missing, [](const TextSubject* subject) { return subject->found != nullptr; });
   return missing;
 }
@@ -186,10 +235,12 @@ void TextLookup::compute(const Missing& missing, TextScratch& scratch) {
       waits.emplace_back(subject, std::get<Flights::Wait>(flight));
     }
   }
+  const auto begin = system_clock().now();
   for (auto& [subject, lead] : leads) {
     subject->found = computed(*subject, scratch);
     lead.finish(subject->found);
   }
+  if (!leads.empty()) budget_.note_computed(leads.size(), system_clock().now() - begin);
   for (auto& [subject, wait] : waits) {
     auto result = wait.wait(Deadline::after(options_.database_timeout));
     if (const auto* value = std::get_if<Found>(&result)) {
@@ -213,12 +264,13 @@ void TextLookup::remember(const std::vector<TextSubject*>& subjects,
       const std::size_t bytes = known->bytes.size() * 2 + sizeof(CachedText);
       local_.put(key.str(), std::move(known), bytes);
     }
-    if (!subject->is_in_redis) writes.push_back({key, subject->found->bytes});
+    if (writer_ && !subject->is_in_redis) {
+      // A value of a newer schema may be there unseen.
+      writes.push_back({key, subject->found->bytes, !subject->is_seen_there});
+    }
   }
-  if (hot_cache_ == nullptr || writes.empty()) return;
   // Best effort: what is not stored is looked up in PostgreSQL next time.
-  static_cast<void>(
-      hot_cache_->put_texts(writes, options_.redis_ttl, Deadline::after(options_.redis_timeout)));
+  if (!writes.empty()) writer_->add(std::move(writes));
 }
 
 }  // namespace han::safety

@@ -4,14 +4,18 @@
 // same rules version, computing. A layer that fails, or answers what cannot be used, is a miss.
 // Equal texts of a batch are one subject, and concurrent batches compute a subject once.
 //
+// Redis is asked while it pays (RedisBudget): a slow one makes no batch slower than computing.
+//
 // What comes from Redis or from a verdict row carries a proof that a holder of the pepper wrote it,
 // and is not believed without: a store that lies costs a computation, never a verdict (SPEC I5).
 //
-// Nothing is written here: remember() is called with the subjects whose verdict was committed.
+// Nothing is written before it is committed: remember() is called with the subjects whose verdict
+// was, and a thread of its own brings them to Redis.
 //
-// Threads:   safe to share; scratch memory is the caller's.
-// Owns:      the local cache and the flights; borrows the rest.
-// Blocks:    up to the Redis deadline, the database deadline, and another thread's computation.
+// Threads:   safe to share; scratch memory is the caller's. start() and stop() from one thread.
+// Owns:      the local cache, the flights and the writer; borrows the rest.
+// Blocks:    find() up to the Redis deadline, the database deadline, and another thread's
+//            computation; remember() never; stop() as CacheWriter.
 // Fails:     never: a subject whose text cannot be judged has evidence that says so.
 #pragma once
 
@@ -31,6 +35,8 @@
 #include "safety/telemetry/metrics.h"
 #include "safety/text/text_engine.h"
 #include "safety/verdict.h"
+#include "safety/worker/cache_writer.h"
+#include "safety/worker/redis_budget.h"
 
 namespace han::safety {
 
@@ -50,7 +56,8 @@ struct TextSubject {
   Digest hash{};          // under the current pepper
   std::shared_ptr<const CachedText> found;
   Layer layer = Layer::kComputed;
-  bool is_in_redis = false;  // nothing is to be written there
+  bool is_in_redis = false;    // nothing is to be written there
+  bool is_seen_there = false;  // Redis has said what is there
 };
 
 struct TextLookupOptions {
@@ -67,6 +74,10 @@ class TextLookup {
              cache::HotCache* hot_cache, pgqueue::Pool& pool, Metrics& metrics,
              TextLookupOptions options);
 
+  // Without it nothing is written to Redis.
+  void start();
+  void stop(Deadline deadline);
+
   // HMAC(pepper, "text" || repaired bytes) under the current pepper.
   Digest analysis_hash(std::string_view repaired_text) const;
   // Fills `found` and `layer` of every subject.
@@ -75,6 +86,10 @@ class TextLookup {
   void remember(const std::vector<TextSubject*>& subjects, const std::string& config_version);
 
   cache::LocalCacheStats local_stats() const { return local_.stats(); }
+  RedisBudgetStats budget_stats() const { return budget_.stats(); }
+  CacheWriterStats writer_stats() const;
+  // Waits until Redis has what was remembered; for tests.
+  bool wait_written(Deadline deadline);
 
  private:
   using Found = std::shared_ptr<const CachedText>;
@@ -83,6 +98,7 @@ class TextLookup {
   cache::TextKey key_of(const Digest& hash) const;
   Missing find_local(std::vector<TextSubject>& subjects);
   Missing find_redis(Missing missing);
+  std::vector<cache::Lookup> ask_redis(const Missing& missing);
   Missing find_database(Missing missing);
   void compute(const Missing& missing, TextScratch& scratch);
   // Evidence from outside, or null when it cannot be used.
@@ -100,6 +116,8 @@ class TextLookup {
   RepeatedLog database_log_{LogLevel::kWarning, "verdict look-up failed"};
   cache::LocalCache<CachedText> local_;
   cache::SingleFlight<CachedText> flights_;
+  RedisBudget budget_;
+  std::unique_ptr<CacheWriter> writer_;  // null: no Redis is configured
 };
 
 }  // namespace han::safety

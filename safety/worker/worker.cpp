@@ -32,6 +32,10 @@ namespace {
 // probes.
 constexpr std::size_t kConnectionsBeside = 5;
 constexpr std::chrono::milliseconds kProbeTimeout{1000};
+// Redis connections beside the judging threads': the writer's.
+constexpr std::size_t kRedisConnectionsBeside = 1;
+// How long stopping goes on writing to Redis.
+constexpr std::chrono::milliseconds kLastWrites{500};
 
 std::chrono::sys_days today() {
   return std::chrono::floor<std::chrono::days>(system_clock().wall_now());
@@ -40,7 +44,8 @@ std::chrono::sys_days today() {
 // The cache's own figures; built only where Redis is configured.
 struct HotParts {
   HotParts(const cache::RedisEndpoint& redis, const Settings& settings, WakeSignal& wake)
-      : pool({.endpoint = redis, .size = static_cast<std::size_t>(settings.threads) + 1}),
+      : pool({.endpoint = redis,
+              .size = static_cast<std::size_t>(settings.threads) + kRedisConnectionsBeside}),
         hot_cache(pool),
         subscriber({.endpoint = redis}, [&wake](std::uint64_t tasks) { wake.notify(tasks); }) {}
 
@@ -186,7 +191,10 @@ void Worker::Parts::collect(const Metrics::SetGauge& set) {
   set("claim_batch", "", static_cast<double>(sizer.batch()));
   set_pool_figures(pool.stats(), set);
   set_local_cache_figures(lookup.local_stats(), set);
-  if (hot) set_hot_cache_figures(hot->hot_cache.stats(), hot->subscriber.is_up(), set);
+  if (hot) {
+    set_hot_cache_figures(hot->hot_cache.stats(), hot->subscriber.is_up(), set);
+    set_redis_budget_figures(lookup.budget_stats(), lookup.writer_stats(), set);
+  }
   set_queue_figures(pool, metrics, set, Deadline::after(kProbeTimeout));
 }
 
@@ -213,6 +221,7 @@ void Worker::start() {
     parts.hot->pool.start();
     parts.hot->subscriber.start();
   }
+  parts.lookup.start();
   parts.committer.start();
   parts.completions.start();
   parts.heartbeat.start();
@@ -249,6 +258,7 @@ void Worker::stop() {
   parts.heartbeat.stop();
   // A commit that was given up may hold its rows until the server's statement timeout.
   parts.lease_return.give_back_standing(Deadline::after(parts.settings.database_timeout));
+  parts.lookup.stop(Deadline::after(kLastWrites));
   if (parts.hot) {
     parts.hot->subscriber.stop();
     parts.hot->pool.stop();

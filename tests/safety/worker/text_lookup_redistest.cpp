@@ -21,8 +21,11 @@ class TextLookupTest : public WorkerFixture {
     hot_ = std::make_unique<cache::HotCache>(*redis_pool_);
   }
   std::unique_ptr<safety::TextLookup> make() {
-    return std::make_unique<safety::TextLookup>(engine_, peppers_, hot_.get(), *pool_, metrics_,
-                                                safety::TextLookupOptions{});
+    auto lookup =
+        std::make_unique<safety::TextLookup>(engine_, peppers_, hot_.get(), *pool_, metrics_,
+                                             safety::TextLookupOptions{.redis_timeout = 2'000ms});
+    lookup->start();
+    return lookup;
   }
   static std::vector<TextSubject> subjects_of(const safety::TextLookup& lookup,
                                               const std::vector<std::string>& texts) {
@@ -56,6 +59,7 @@ TEST_F(TextLookupTest, NothingIsRememberedBeforeItIsCommitted) {
   lookup->find(again, scratch);
   EXPECT_EQ(again[0].layer, safety::Layer::kComputed);
   lookup->remember({&again[0]}, "config");
+  EXPECT_TRUE(lookup->wait_written(soon()));
   EXPECT_EQ(redis_.ask({"DBSIZE"}), "1");
   auto third = subjects_of(*lookup, texts);
   lookup->find(third, scratch);

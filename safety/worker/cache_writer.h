@@ -1,0 +1,81 @@
+// CacheWriter: committed evidence on its way to Redis, on a thread of its own.
+//
+// Neither judging nor committing waits for Redis: what it does not take in time is dropped and
+// counted, and is found in PostgreSQL next time. A write may take longer than a look-up, since
+// nobody waits for it; how long the server took is told to `on_answer`.
+//
+// Threads:   add() and stats() are safe to share; start() and stop() from one thread.
+// Owns:      its thread and what waits; borrows the hot cache.
+// Blocks:    add() never; stop() until what waits is written, up to its deadline and one timeout.
+// Fails:     never.
+// Limits:    `bytes_max` of values wait; `batch` writes in one round trip.
+#pragma once
+
+#include <chrono>
+#include <condition_variable>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <thread>
+#include <vector>
+
+#include "cache/hot_cache.h"
+#include "safety/base/deadline.h"
+#include "safety/base/mutex.h"
+
+namespace han::safety {
+
+struct CacheWriterOptions {
+  std::chrono::milliseconds timeout{1'000};
+  std::chrono::seconds ttl = cache::kTextTtlMax;
+  std::size_t batch = 1'000;
+  std::size_t bytes_max = 16 * 1024 * 1024;
+};
+
+struct CacheWriterStats {
+  std::size_t waiting = 0;
+  std::uint64_t written = 0;
+  // For want of room, and because Redis did not take them.
+  std::uint64_t dropped = 0;
+  std::uint64_t refused = 0;
+};
+
+class CacheWriter {
+ public:
+  // Called on the writer's thread after a write that the server answered.
+  using OnAnswer = std::function<void(std::chrono::nanoseconds took)>;
+
+  CacheWriter(cache::HotCache& hot_cache, CacheWriterOptions options, OnAnswer on_answer);
+  ~CacheWriter();
+  CacheWriter(const CacheWriter&) = delete;
+  CacheWriter& operator=(const CacheWriter&) = delete;
+
+  void start();
+  // What still waits at the deadline is dropped.
+  void stop(Deadline deadline);
+
+  void add(std::vector<cache::TextWrite> writes);
+  // Waits until nothing waits or is being written; for tests.
+  bool wait_idle(Deadline deadline);
+  CacheWriterStats stats() const;
+
+ private:
+  void run();
+  std::vector<cache::TextWrite> take();
+  void write(const std::vector<cache::TextWrite>& writes);
+
+  cache::HotCache& hot_cache_;
+  const CacheWriterOptions options_;
+  const OnAnswer on_answer_;
+  mutable Mutex mutex_;
+  std::condition_variable_any changed_;
+  std::deque<cache::TextWrite> waiting_ GUARDED_BY(mutex_);
+  std::size_t bytes_ GUARDED_BY(mutex_) = 0;
+  bool is_writing_ GUARDED_BY(mutex_) = false;
+  bool is_stopping_ GUARDED_BY(mutex_) = false;
+  Deadline stop_by_ GUARDED_BY(mutex_) = Deadline::none();
+  CacheWriterStats counts_ GUARDED_BY(mutex_);
+  std::jthread thread_;
+};
+
+}  // namespace han::safety
