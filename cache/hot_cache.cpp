@@ -3,12 +3,15 @@
 #include <algorithm>
 #include <iterator>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 
 #include "safety/base/check.h"
 
 namespace han::cache {
 namespace {
+
+using std::chrono::milliseconds;
 
 // Keys of one MGET; a batch is a pipeline of them, so that the server can serve others in between.
 constexpr std::size_t kKeysPerCommand = 256;
@@ -17,111 +20,222 @@ constexpr std::size_t kQuarantineKeysMax = 64;
 
 using Arguments = std::vector<std::string_view>;
 
-}  // namespace
-
-void HotCache::count(Counter counter, std::uint64_t by) {
-  counters_[static_cast<std::size_t>(counter)] += by;
+template <typename Key>
+void add_reads(CommandBuffer& commands, std::span<const Key> keys) {
+  Arguments arguments;
+  arguments.reserve(1 + std::min(keys.size(), kKeysPerCommand));
+  for (std::size_t begin = 0; begin < keys.size(); begin += kKeysPerCommand) {
+    arguments.assign({"MGET"});
+    for (const Key& key : keys.subspan(begin, std::min(kKeysPerCommand, keys.size() - begin))) {
+      arguments.push_back(key.str());
+    }
+    commands.add(arguments);
+  }
 }
 
-void HotCache::count_error(ErrorClass error) { ++errors_[static_cast<std::size_t>(error)]; }
+std::size_t command_count(std::size_t keys) {
+  return (keys + kKeysPerCommand - 1) / kKeysPerCommand;
+}
 
-std::vector<Lookup> HotCache::all_unavailable(std::size_t count_of_keys) {
-  count(Counter::kUnavailable, count_of_keys);
-  Lookup unavailable;
-  unavailable.outcome = Lookup::Outcome::kUnavailable;
-  return std::vector<Lookup>(count_of_keys, unavailable);
+// PTTL's answers for a key that is not there, and for one that never expires.
+constexpr std::int64_t kNoKey = -2;
+constexpr std::int64_t kNoTtl = -1;
+
+// How long a DNS entry may still be used. Its value and its PTTL are read one after the other, so
+// the PTTL may be that of a later value: the entry's own time bounds it.
+milliseconds dns_life(const DnsEntry& entry, std::int64_t pttl_ms, const safety::Clock& clock) {
+  const auto now = std::chrono::duration_cast<milliseconds>(clock.wall_now().time_since_epoch());
+  const milliseconds own = milliseconds(entry.expires_at_ms) - now;
+  return std::min({own, milliseconds(pttl_ms), milliseconds(kDnsTtlMax)});
+}
+
+}  // namespace
+
+// One call of get(): its commands, and what the replies to them say.
+class HotCache::Reading {
+ public:
+  Reading(HotCache& cache, const HotKeys& keys, std::span<const std::string> pepper_ids)
+      : cache_(cache), keys_(keys), pepper_ids_(pepper_ids) {}
+
+  CommandBuffer commands() const {
+    CommandBuffer commands;
+    add_reads(commands, keys_.texts);
+    add_reads(commands, keys_.files);
+    add_reads(commands, keys_.links);
+    add_reads(commands, keys_.hosts);
+    for (const DnsKey& key : keys_.hosts) commands.add({"PTTL", key.str()});
+    return commands;
+  }
+
+  HotFound unavailable() {
+    return {all_unavailable<TextEntry>(keys_.texts.size()),
+            all_unavailable<FileEntry>(keys_.files.size()),
+            all_unavailable<LinkEntry>(keys_.links.size()),
+            all_unavailable<DnsEntry>(keys_.hosts.size())};
+  }
+
+  // Requires: one reply a command.
+  HotFound take(std::span<Reply> replies) {
+    const auto next = [&](std::size_t keys) {
+      const auto taken = replies.first(command_count(keys));
+      replies = replies.subspan(taken.size());
+      return taken;
+    };
+    HotFound found;
+    found.texts = take_kind<TextEntry>(keys_.texts, next(keys_.texts.size()), {});
+    found.files = take_kind<FileEntry>(keys_.files, next(keys_.files.size()), {});
+    found.links = take_kind<LinkEntry>(keys_.links, next(keys_.links.size()), {});
+    const auto hosts = next(keys_.hosts.size());
+    found.hosts = take_kind<DnsEntry>(keys_.hosts, hosts, replies);
+    return found;
+  }
+
+  std::span<const Bad> bad() const { return bad_; }
+
+ private:
+  template <typename Entry>
+  std::vector<LookupOf<Entry>> all_unavailable(std::size_t count) {
+    if (count > 0) cache_.counters_.count(Entry::kKind, &HotKindStats::unavailable, count);
+    LookupOf<Entry> unavailable;
+    unavailable.outcome = LookupOf<Entry>::Outcome::kUnavailable;
+    return std::vector<LookupOf<Entry>>(count, unavailable);
+  }
+
+  // `pttls`: one reply a key, for DNS; else none.
+  template <typename Entry>
+  std::vector<LookupOf<Entry>> take_kind(std::span<const typename Entry::Key> keys,
+                                         std::span<Reply> replies, std::span<const Reply> pttls) {
+    std::vector<LookupOf<Entry>> lookups;
+    lookups.reserve(keys.size());
+    for (Reply& reply : replies) {
+      const auto expected = std::min(kKeysPerCommand, keys.size() - lookups.size());
+      if (reply.kind != Reply::Kind::kArray || reply.elements.size() != expected) {
+        cache_.counters_.count_error(reply.is_error() ? reply.error : ErrorClass::kOther);
+        std::ranges::move(all_unavailable<Entry>(expected), std::back_inserter(lookups));
+        continue;
+      }
+      for (Reply& element : reply.elements) {
+        const auto at = lookups.size();
+        lookups.push_back(judge<Entry>(element, keys[at], pttls.empty() ? nullptr : &pttls[at]));
+      }
+    }
+    return lookups;
+  }
+
+  template <typename Entry>
+  LookupOf<Entry> judge(Reply& reply, const typename Entry::Key& key, const Reply* pttl) {
+    LookupOf<Entry> lookup;
+    Decoded<Entry> decoded;
+    const bool is_oversized = reply.is_error() && reply.error == ErrorClass::kOversized;
+    if (is_oversized) {
+      decoded.outcome = DecodeOutcome::kOversized;
+    } else if (reply.kind == Reply::Kind::kBulk) {
+      decoded = decode_entry(reply.text, key, pepper_ids_);
+    } else {
+      // Nil: there is no such key, or it holds something that is no string.
+      return miss<Entry>();
+    }
+    switch (decoded.outcome) {
+      case DecodeOutcome::kEntry:
+        return hit<Entry>(std::move(decoded.entry), reply, key, pttl);
+      case DecodeOutcome::kUndecodable:
+        cache_.counters_.count(Entry::kKind, &HotKindStats::undecodable);
+        note_bad<Entry>(reply, key, false);
+        break;
+      case DecodeOutcome::kOversized:
+        cache_.counters_.count(Entry::kKind, &HotKindStats::oversized);
+        note_bad<Entry>(reply, key, true);
+        break;
+      case DecodeOutcome::kNewerSchema:
+        cache_.counters_.count(Entry::kKind, &HotKindStats::newer_schema);
+        lookup.is_newer_schema = true;
+        break;
+      case DecodeOutcome::kForeign:
+        cache_.counters_.count(Entry::kKind, &HotKindStats::foreign);
+        break;
+    }
+    cache_.counters_.count(Entry::kKind, &HotKindStats::misses);
+    return lookup;
+  }
+
+  template <typename Entry>
+  LookupOf<Entry> hit(Entry entry, Reply& reply, const typename Entry::Key& key,
+                      const Reply* pttl) {
+    milliseconds life = kLocalTtlMax;
+    if constexpr (std::is_same_v<Entry, DnsEntry>) {
+      if (pttl == nullptr || pttl->kind != Reply::Kind::kInteger) {
+        cache_.counters_.count_error(pttl != nullptr && pttl->is_error() ? pttl->error
+                                                                         : ErrorClass::kOther);
+        return all_unavailable<Entry>(1).front();
+      }
+      if (pttl->integer == kNoTtl) {
+        // None of ours: each is written with its time to live.
+        cache_.counters_.count(Entry::kKind, &HotKindStats::undecodable);
+        note_bad<Entry>(reply, key, false);
+        return miss<Entry>();
+      }
+      life =
+          pttl->integer == kNoKey ? milliseconds(0) : dns_life(entry, pttl->integer, cache_.clock_);
+      if (life.count() <= 0) return miss<Entry>();
+    }
+    cache_.counters_.count(Entry::kKind, &HotKindStats::hits);
+    LookupOf<Entry> lookup;
+    lookup.outcome = LookupOf<Entry>::Outcome::kHit;
+    lookup.life = life;
+    lookup.entry = std::move(entry);
+    lookup.bytes = std::move(reply.text);
+    return lookup;
+  }
+
+  template <typename Entry>
+  LookupOf<Entry> miss() {
+    cache_.counters_.count(Entry::kKind, &HotKindStats::misses);
+    return {};
+  }
+
+  template <typename Entry>
+  void note_bad(Reply& reply, const typename Entry::Key& key, bool is_oversized) {
+    if (bad_.size() >= kQuarantineKeysMax) return;
+    bad_.push_back({Entry::kKind, key.str(), std::move(reply.text), is_oversized});
+  }
+
+  HotCache& cache_;
+  const HotKeys& keys_;
+  const std::span<const std::string> pepper_ids_;
+  std::vector<Bad> bad_;
+};
+
+HotFound HotCache::get(const HotKeys& keys, std::span<const std::string> pepper_ids,
+                       safety::Deadline deadline) {
+  SAFETY_CHECK(keys.size() <= kBatchKeysMax);
+  if (keys.size() == 0) return {};
+  Reading reading(*this, keys, pepper_ids);
+  if (deadline.has_passed()) return reading.unavailable();
+  auto lease = pool_.borrow(deadline);
+  if (!lease) return reading.unavailable();
+  auto result = lease.call(reading.commands(), deadline);
+  if (result.trouble != Trouble::kNone) return reading.unavailable();
+  HotFound found = reading.take(result.replies);
+  if (!reading.bad().empty()) quarantine(lease, reading.bad(), deadline);
+  return found;
 }
 
 std::vector<Lookup> HotCache::get_texts(std::span<const TextKey> keys,
                                         std::span<const std::string> pepper_ids,
                                         safety::Deadline deadline) {
-  SAFETY_CHECK(keys.size() <= kBatchKeysMax);
-  if (keys.empty()) return {};
-  if (deadline.has_passed()) return all_unavailable(keys.size());
-  auto lease = pool_.borrow(deadline);
-  if (!lease) return all_unavailable(keys.size());
-  CommandBuffer commands;
-  Arguments arguments;
-  for (std::size_t begin = 0; begin < keys.size(); begin += kKeysPerCommand) {
-    arguments.assign({"MGET"});
-    const auto chunk = keys.subspan(begin, std::min(kKeysPerCommand, keys.size() - begin));
-    for (const TextKey& key : chunk) arguments.push_back(key.str());
-    commands.add(arguments);
-  }
-  auto result = lease.call(commands, deadline);
-  if (result.trouble != Trouble::kNone) return all_unavailable(keys.size());
-  std::vector<Lookup> lookups;
-  lookups.reserve(keys.size());
-  std::vector<const TextKey*> bad;
-  for (Reply& reply : result.replies) {
-    const auto expected = std::min(kKeysPerCommand, keys.size() - lookups.size());
-    if (reply.kind != Reply::Kind::kArray || reply.elements.size() != expected) {
-      count_error(reply.is_error() ? reply.error : ErrorClass::kOther);
-      std::ranges::move(all_unavailable(expected), std::back_inserter(lookups));
-      continue;
-    }
-    for (Reply& element : reply.elements) {
-      const TextKey& key = keys[lookups.size()];
-      bool is_bad = false;
-      lookups.push_back(judge(element, key, pepper_ids, is_bad));
-      if (is_bad && bad.size() < kQuarantineKeysMax) bad.push_back(&key);
-    }
-  }
-  if (!bad.empty()) quarantine(lease, bad, pepper_ids, deadline);
-  return lookups;
-}
-
-Lookup HotCache::judge(Reply& reply, const TextKey& key, std::span<const std::string> pepper_ids,
-                       bool& is_bad) {
-  Lookup lookup;
-  const bool is_oversized = reply.is_error() && reply.error == ErrorClass::kOversized;
-  DecodedText decoded;
-  if (is_oversized) {
-    decoded.outcome = DecodeOutcome::kOversized;
-  } else if (reply.kind == Reply::Kind::kBulk) {
-    decoded = decode_text_entry(reply.text, {key.analysis_hash(), key.rules_version(), pepper_ids});
-  } else {
-    // Nil: there is no such key, or it holds something that is no string.
-    count(Counter::kMisses);
-    return lookup;
-  }
-  switch (decoded.outcome) {
-    case DecodeOutcome::kEntry:
-      count(Counter::kHits);
-      lookup.outcome = Lookup::Outcome::kHit;
-      lookup.entry = std::move(decoded.entry);
-      lookup.bytes = std::move(reply.text);
-      return lookup;
-    case DecodeOutcome::kUndecodable:
-      count(Counter::kUndecodable);
-      is_bad = true;
-      break;
-    case DecodeOutcome::kOversized:
-      count(Counter::kOversized);
-      is_bad = true;
-      break;
-    case DecodeOutcome::kNewerSchema:
-      count(Counter::kNewerSchema);
-      lookup.is_newer_schema = true;
-      break;
-    case DecodeOutcome::kForeign:
-      count(Counter::kForeign);
-      break;
-  }
-  count(Counter::kMisses);
-  return lookup;
+  return get(HotKeys{.texts = keys, .files = {}, .links = {}, .hosts = {}}, pepper_ids, deadline)
+      .texts;
 }
 
 // Optimistic locking: what changes after WATCH makes EXEC do nothing, so a good value that another
 // worker has just written is never deleted.
-void HotCache::quarantine(Pool::Lease& lease, std::span<const TextKey* const> keys,
-                          std::span<const std::string> pepper_ids, safety::Deadline deadline) {
+void HotCache::quarantine(Pool::Lease& lease, std::span<const Bad> bad, safety::Deadline deadline) {
   CommandBuffer look;
   Arguments watch{"WATCH"};
   Arguments get{"MGET"};
-  for (const TextKey* key : keys) {
-    watch.push_back(key->str());
-    get.push_back(key->str());
+  for (const Bad& one : bad) {
+    watch.push_back(one.key);
+    get.push_back(one.key);
   }
   look.add(watch);
   look.add(get);
@@ -129,15 +243,14 @@ void HotCache::quarantine(Pool::Lease& lease, std::span<const TextKey* const> ke
   if (seen.trouble != Trouble::kNone) return;
   Arguments remove{"DEL"};
   const Reply& values = seen.replies[1];
-  if (seen.replies[0].is_error()) count_error(seen.replies[0].error);
-  const bool is_seen = seen.replies[0].is_status("OK") && values.elements.size() == keys.size();
-  for (std::size_t i = 0; is_seen && i < keys.size(); ++i) {
+  if (seen.replies[0].is_error()) counters_.count_error(seen.replies[0].error);
+  const bool is_seen = seen.replies[0].is_status("OK") && values.elements.size() == bad.size();
+  for (std::size_t i = 0; is_seen && i < bad.size(); ++i) {
     const Reply& value = values.elements[i];
-    const ExpectedText expected{keys[i]->analysis_hash(), keys[i]->rules_version(), pepper_ids};
-    const bool is_bad = value.is_error() || (value.kind == Reply::Kind::kBulk &&
-                                             decode_text_entry(value.text, expected).outcome ==
-                                                 DecodeOutcome::kUndecodable);
-    if (is_bad) remove.push_back(keys[i]->str());
+    const bool is_unchanged = bad[i].is_oversized
+                                  ? value.is_error()
+                                  : value.kind == Reply::Kind::kBulk && value.text == bad[i].bytes;
+    if (is_unchanged) remove.push_back(bad[i].key);
   }
   CommandBuffer begin;
   const bool has_bad = remove.size() > 1;
@@ -145,78 +258,122 @@ void HotCache::quarantine(Pool::Lease& lease, std::span<const TextKey* const> ke
   // Alone, because without its OK the DEL would not be conditional.
   const auto begun = lease.call(begin, deadline);
   if (begun.trouble != Trouble::kNone || !has_bad) return;
-  if (!begun.replies[0].is_status("OK")) return count_error(begun.replies[0].error);
+  if (!begun.replies[0].is_status("OK")) return counters_.count_error(begun.replies[0].error);
   CommandBuffer end;
   end.add(remove);
   end.add({"EXEC"});
   const auto done = lease.call(end, deadline);
   if (done.trouble != Trouble::kNone) return;
   const Reply& exec = done.replies[1];
-  if (exec.is_error()) return count_error(exec.error);
+  if (exec.is_error()) return counters_.count_error(exec.error);
   if (exec.kind != Reply::Kind::kArray || exec.elements.empty()) return;
   const auto removed = exec.elements[0].integer;
-  if (removed > 0) count(Counter::kQuarantined, static_cast<std::uint64_t>(removed));
+  if (removed > 0) {
+    counters_.count(bad[0].kind, &HotKindStats::quarantined, static_cast<std::uint64_t>(removed));
+  }
 }
 
-PutOutcome HotCache::put_texts(std::span<const TextWrite> writes, std::chrono::seconds ttl,
-                               safety::Deadline deadline) {
-  SAFETY_CHECK(writes.size() <= kBatchKeysMax && ttl.count() > 0);
-  const auto seconds = std::to_string(std::min(ttl, kTextTtlMax).count());
-  CommandBuffer commands;
-  for (const TextWrite& write : writes) {
-    if (write.bytes.size() > kValueBytesMax) {
-      count(Counter::kOversized);
-      continue;
-    }
-    if (write.bytes.size() > kValueBytesTarget) count(Counter::kOverTarget);
-    if (write.if_absent) {
-      commands.add({"SET", write.key.str(), write.bytes, "EX", seconds, "NX"});
-    } else {
-      commands.add({"SET", write.key.str(), write.bytes, "EX", seconds});
+// One call of put(): its commands, and the kind of each.
+class HotCache::Writing {
+ public:
+  explicit Writing(HotCache& cache) : cache_(cache) {}
+
+  template <typename Entry>
+  void add(std::span<const WriteOf<Entry>> writes, std::chrono::seconds ttl) {
+    const auto ttl_ms = std::to_string(milliseconds(ttl).count());
+    for (const auto& write : writes) {
+      add_one(Entry::kKind, write.key.str(), write.bytes, ttl_ms, write.if_absent);
     }
   }
-  const auto refused = writes.size() - commands.count();
-  if (commands.count() == 0) return refused == 0 ? PutOutcome::kStored : PutOutcome::kPartly;
+
+  void add(std::span<const DnsWrite> writes, std::chrono::seconds ttl_max) {
+    for (const DnsWrite& write : writes) {
+      const auto life = std::min(write.life, milliseconds(ttl_max));
+      // To be used once, and not kept.
+      if (life.count() <= 0) continue;
+      add_one(KeyKind::kDns, write.key.str(), write.bytes, std::to_string(life.count()), false);
+    }
+  }
+
+  const CommandBuffer& commands() const { return commands_; }
+  std::size_t refused() const { return refused_; }
+
+  void fail_all() {
+    for (const KeyKind kind : kinds_) cache_.counters_.count(kind, &HotKindStats::store_failures);
+  }
+
+  // Returns how many are stored.
+  std::size_t take(std::span<const Reply> replies) {
+    std::size_t stored = 0;
+    for (std::size_t i = 0; i < replies.size(); ++i) {
+      // Nil: something was there, and stays.
+      const bool is_good = replies[i].is_status("OK") || replies[i].kind == Reply::Kind::kNil;
+      stored += is_good ? 1 : 0;
+      cache_.counters_.count(kinds_[i],
+                             is_good ? &HotKindStats::stored : &HotKindStats::store_failures);
+      if (is_good) continue;
+      cache_.counters_.count_error(replies[i].is_error() ? replies[i].error : ErrorClass::kOther);
+    }
+    return stored;
+  }
+
+ private:
+  void add_one(KeyKind kind, std::string_view key, const std::string& bytes,
+               const std::string& ttl_ms, bool if_absent) {
+    if (bytes.size() > kValueBytesMax) {
+      cache_.counters_.count(kind, &HotKindStats::oversized);
+      ++refused_;
+      return;
+    }
+    if (bytes.size() > kValueBytesTarget) cache_.counters_.count(kind, &HotKindStats::over_target);
+    kinds_.push_back(kind);
+    if (if_absent) {
+      commands_.add({"SET", key, bytes, "PX", ttl_ms, "NX"});
+    } else {
+      commands_.add({"SET", key, bytes, "PX", ttl_ms});
+    }
+  }
+
+  HotCache& cache_;
+  CommandBuffer commands_;
+  std::vector<KeyKind> kinds_;
+  std::size_t refused_ = 0;
+};
+
+PutOutcome HotCache::put(const HotWrites& writes, const HotTtls& ttls, safety::Deadline deadline) {
+  const HotTtls capped = ttls.capped();
+  SAFETY_CHECK(writes.size() <= kBatchKeysMax);
+  SAFETY_CHECK(std::min({capped.text, capped.file, capped.link, capped.dns}).count() > 0);
+  Writing writing(*this);
+  writing.add(writes.texts, capped.text);
+  writing.add(writes.files, capped.file);
+  writing.add(writes.links, capped.link);
+  writing.add(writes.hosts, capped.dns);
+  const CommandBuffer& commands = writing.commands();
+  const bool is_whole = writing.refused() == 0;
+  if (commands.count() == 0) return is_whole ? PutOutcome::kStored : PutOutcome::kPartly;
   CallResult result{Trouble::kTimeout, {}};
   if (!deadline.has_passed()) {
     if (auto lease = pool_.borrow(deadline)) result = lease.call(commands, deadline);
   }
   if (result.trouble != Trouble::kNone) {
-    count(Counter::kStoreFailures, commands.count());
+    writing.fail_all();
     return PutOutcome::kUnavailable;
   }
-  std::size_t stored = 0;
-  for (const Reply& reply : result.replies) {
-    // Nil: something was there, and stays.
-    if (reply.is_status("OK") || reply.kind == Reply::Kind::kNil) {
-      ++stored;
-    } else {
-      count_error(reply.is_error() ? reply.error : ErrorClass::kOther);
-    }
-  }
-  count(Counter::kStored, stored);
-  count(Counter::kStoreFailures, commands.count() - stored);
+  const std::size_t stored = writing.take(result.replies);
   if (stored == 0) return PutOutcome::kUnavailable;
-  return stored == writes.size() ? PutOutcome::kStored : PutOutcome::kPartly;
+  return is_whole && stored == commands.count() ? PutOutcome::kStored : PutOutcome::kPartly;
+}
+
+PutOutcome HotCache::put_texts(std::span<const TextWrite> writes, std::chrono::seconds ttl,
+                               safety::Deadline deadline) {
+  HotTtls ttls;
+  ttls.text = ttl;
+  return put(HotWrites{.texts = writes, .files = {}, .links = {}, .hosts = {}}, ttls, deadline);
 }
 
 HotCacheStats HotCache::stats() const {
-  const auto value = [&](Counter counter) {
-    return counters_[static_cast<std::size_t>(counter)].load();
-  };
-  HotCacheStats stats;
-  stats.hits = value(Counter::kHits);
-  stats.misses = value(Counter::kMisses);
-  stats.unavailable = value(Counter::kUnavailable);
-  stats.quarantined = value(Counter::kQuarantined);
-  stats.undecodable = value(Counter::kUndecodable);
-  stats.foreign = value(Counter::kForeign);
-  stats.newer_schema = value(Counter::kNewerSchema);
-  stats.oversized = value(Counter::kOversized);
-  stats.over_target = value(Counter::kOverTarget);
-  stats.stored = value(Counter::kStored);
-  stats.store_failures = value(Counter::kStoreFailures);
-  for (std::size_t i = 0; i < kErrorClassCount; ++i) stats.errors[i] = errors_[i];
+  HotCacheStats stats = counters_.stats();
   stats.pool = pool_.stats();
   return stats;
 }

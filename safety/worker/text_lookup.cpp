@@ -5,6 +5,7 @@
 #include <utility>
 #include <variant>
 
+#include "cache/entry_seal.h"
 #include "pgqueue/error.h"
 #include "pgqueue/verdict_rows.h"
 #include "safety/base/hex.h"
@@ -14,22 +15,9 @@ namespace han::safety {
 namespace {
 
 constexpr std::string_view kLabel = "text";
-constexpr std::string_view kProofLabel = "text-entry";
 constexpr const char* kKind = "text";
 // Nobody waits for a write.
 constexpr std::chrono::milliseconds kWriteTimeout{1'000};
-
-std::vector<std::string> ids_of(const PepperSet& peppers) {
-  std::vector<std::string> ids = {peppers.current.id};
-  if (peppers.previous) ids.push_back(peppers.previous->id);
-  return ids;
-}
-
-// HMAC(pepper, "text-entry" || the entry's bytes without the proof).
-std::string proof_of(cache::TextEntry entry, const Pepper& pepper) {
-  entry.mac.clear();
-  return to_hex(pepper.key.mac(kProofLabel, cache::encode_text_entry(entry)));
-}
 
 std::string raw(const Digest& hash) { return {as_text(hash).begin(), as_text(hash).end()}; }
 
@@ -44,7 +32,7 @@ TextLookup::TextLookup(std::shared_ptr<const TextEngine> engine, const PepperSet
       pool_(pool),
       metrics_(metrics),
       options_(options),
-      pepper_ids_(ids_of(peppers)),
+      pepper_ids_(cache::pepper_ids(peppers)),
       local_(options.local_cache_bytes),
       budget_(options.redis_timeout) {
   if (hot_cache_ == nullptr) return;
@@ -81,21 +69,17 @@ cache::TextKey TextLookup::key_of(const Digest& hash) const {
 
 std::string TextLookup::encode(const TextEvidence& evidence, const Digest& hash) const {
   cache::TextEntry entry{.subject = to_hex(hash),
-                         .pepper_id = peppers_.current.id,
                          .rules_version = engine_->rules_version(),
                          .hits = evidence.hits,
                          .monitor = evidence.monitor,
                          .has_links = evidence.has_links};
-  entry.mac = proof_of(entry, peppers_.current);
-  return cache::encode_text_entry(entry);
+  return cache::seal_entry(entry, peppers_.current);
 }
 
 TextLookup::Found TextLookup::usable(const cache::TextEntry& entry, const Digest& hash,
                                      std::string_view layer) {
-  const bool is_current = entry.pepper_id == peppers_.current.id;
-  const Pepper& pepper = is_current ? peppers_.current : *peppers_.previous;
   TextEvidence evidence{entry.hits, entry.monitor, entry.has_links, ""};
-  if (entry.mac != proof_of(entry, pepper) || !is_usable(evidence, engine_->rules())) {
+  if (!cache::is_sealed(entry, peppers_) || !is_usable(evidence, engine_->rules())) {
     metrics_.count("evidence_refused_total", layer);
     return nullptr;
   }
@@ -196,9 +180,10 @@ TextLookup::Missing TextLookup::find_database(Missing missing) {
          pgqueue::find_verdicts(*connection, kKind, engine_->rules_version(), wanted, deadline)) {
       TextSubject& subject = *by_subject.at(key);
       if (subject.found) continue;
-      const std::string hex = to_hex(as_bytes(key.subject_hash));
-      const auto decoded =
-          cache::decode_text_entry(row.evidence, {hex, engine_->rules_version(), pepper_ids_});
+      const auto cached_under =
+          cache::key_of_row({kKind, key.subject_hash, engine_->rules_version(), "", ""});
+      const auto decoded = cache::decode_entry(
+          row.evidence, std::get<cache::TextKey>(cached_under.value()), pepper_ids_);
       if (decoded.outcome != cache::DecodeOutcome::kEntry) {
         metrics_.count("evidence_refused_total", "postgres");
         continue;

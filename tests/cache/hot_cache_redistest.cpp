@@ -34,9 +34,7 @@ TextEntry entry_of(const std::string& text) {
   return {std::string(key.analysis_hash()), "p1", kRules, {"scam.gift"}, {"watch.a"}, true};
 }
 
-TextWrite write_of(const std::string& text) {
-  return {key_of(text), encode_text_entry(entry_of(text))};
-}
+TextWrite write_of(const std::string& text) { return {key_of(text), encode_entry(entry_of(text))}; }
 
 PoolOptions options_for(const std::string& url) {
   PoolOptions options;
@@ -180,7 +178,7 @@ TEST(HotCache, QuarantineDeletesNothingThatHasChanged) {
   std::jthread reader([&](const std::stop_token& stop) {
     for (; !stop.stop_requested(); ++rounds) site.get("a");
   });
-  const auto good = encode_text_entry(entry_of("a"));
+  const auto good = encode_entry(entry_of("a"));
   for (int i = 0; i < 60; ++i) {
     set(server, key, "garbage");
     const auto bytes = gate.client_bytes();
@@ -207,11 +205,11 @@ TEST(HotCache, LeavesNewerAndForeignValuesAlone) {
   const auto newer = key_of("newer");
   set(server, newer, "{\"schema_version\":2,\"anything\":[]}");
   const auto foreign = key_of("foreign");
-  set(server, foreign, encode_text_entry(entry_of("another")));
+  set(server, foreign, encode_entry(entry_of("another")));
   const auto retired = key_of("retired");
   auto entry = entry_of("retired");
   entry.pepper_id = "p9";
-  set(server, retired, encode_text_entry(entry));
+  set(server, retired, encode_entry(entry));
   const std::vector<TextKey> keys = {newer, foreign, retired};
   for (const auto& lookup : site.hot.get_texts(keys, kPeppers, late())) {
     EXPECT_EQ(lookup.outcome, Outcome::kMiss);
@@ -240,12 +238,12 @@ TEST(HotCache, RefusesToWriteOversizedValuesAndCountsLargeOnes) {
   Site site(server.url());
   ASSERT_TRUE(site.connected());
   auto entry = entry_of("large");
-  while (encode_text_entry(entry).size() <= kValueBytesTarget) {
+  while (encode_entry(entry).size() <= kValueBytesTarget) {
     entry.hits.resize(entry.hits.size() * 2, "rule.with.a.long.name");
   }
   const std::vector<TextWrite> writes = {
       {key_of("huge"), std::string(kValueBytesMax + 1, 'x')},
-      {key_of("large"), encode_text_entry(entry)},
+      {key_of("large"), encode_entry(entry)},
   };
   EXPECT_EQ(site.hot.put_texts(writes, kTtl, late()), PutOutcome::kPartly);
   EXPECT_EQ(server.ask({"EXISTS", key_of("huge").str(), key_of("large").str()}), "1");
