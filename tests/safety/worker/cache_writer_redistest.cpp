@@ -2,7 +2,7 @@
 
 #include <atomic>
 
-#include "cache/codec.h"
+#include "cache/text_entry.h"
 #include "safety/base/hex.h"
 #include "safety/worker/cache_writer.h"
 #include "tests/support/await.h"
