@@ -81,10 +81,9 @@ ErrorClass Connection::shake_hands(const RedisUrl& url, safety::Deadline deadlin
   return ErrorClass::kNone;
 }
 
-CallResult Connection::call(const CommandBuffer& commands, safety::Deadline deadline) {
-  constexpr int kNoWake = -1;
+CallResult Connection::call(const CommandBuffer& commands, safety::Deadline deadline, int wake_fd) {
   CallResult result;
-  result.trouble = exchange(commands, deadline, kNoWake, result.replies);
+  result.trouble = exchange(commands, deadline, wake_fd, result.replies);
   if (result.trouble != Trouble::kNone) result.replies.clear();
   return result;
 }

@@ -58,7 +58,9 @@ class Connection {
   static OpenResult open(const RedisEndpoint& endpoint, const ReplyLimits& limits,
                          safety::Deadline deadline, int wake_fd = -1);
 
-  [[nodiscard]] CallResult call(const CommandBuffer& commands, safety::Deadline deadline);
+  // `wake_fd` (< 0: none) interrupts it, which closes the connection.
+  [[nodiscard]] CallResult call(const CommandBuffer& commands, safety::Deadline deadline,
+                                int wake_fd = -1);
 
   bool is_open() const { return socket_.is_open(); }
   // To be asked before a connection that lay idle is used: false when the peer has closed it or

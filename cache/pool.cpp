@@ -36,6 +36,8 @@ Verdict judge(ErrorClass error) {
     case ErrorClass::kMisconf:
     case ErrorClass::kNoscript:
     case ErrorClass::kWrongtype:
+    case ErrorClass::kScriptDenied:
+    case ErrorClass::kScriptFailed:
     case ErrorClass::kOversized:
     case ErrorClass::kOther:
       return {};
@@ -226,12 +228,31 @@ void Pool::drop_closed() {
   counts_.discarded += count;
 }
 
+std::uint64_t Pool::load_scripts(OpenResult& opened, safety::Deadline deadline) {
+  if (opened.connection == nullptr || options_.scripts.empty()) return 0;
+  const auto result =
+      opened.connection->call(load_commands(options_.scripts), deadline, stop_fd_.fd());
+  std::uint64_t refused = 0;
+  opened.trouble = result.trouble;
+  for (const Reply& reply : result.replies) {
+    if (!reply.is_error()) continue;
+    ++refused;
+    if (!judge(reply.error).is_server_down) continue;
+    opened.trouble = Trouble::kRejected;
+    opened.error = reply.error;
+  }
+  if (opened.trouble != Trouble::kNone) opened.connection.reset();
+  return refused;
+}
+
 bool Pool::connect_once() {
   auto permit = breaker_.permit();
   if (!permit) return false;
-  auto opened = Connection::open(options_.endpoint, options_.limits,
-                                 safety::Deadline::after(options_.connect_timeout), stop_fd_.fd());
+  const auto deadline = safety::Deadline::after(options_.connect_timeout);
+  auto opened = Connection::open(options_.endpoint, options_.limits, deadline, stop_fd_.fd());
+  const auto refused = load_scripts(opened, deadline);
   safety::MutexLock lock(mutex_);
+  counts_.script_load_errors += refused;
   if (opened.connection == nullptr) {
     // Fails a probe. In a closed breaker a failed connect counts nothing: without connections no
     // caller waits for anything.

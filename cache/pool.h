@@ -19,12 +19,14 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <thread>
 #include <vector>
 
 #include "cache/breaker.h"
 #include "cache/connection.h"
 #include "cache/endpoint.h"
+#include "cache/script.h"
 #include "cache/wake_fd.h"
 #include "safety/base/backoff.h"
 #include "safety/base/mutex.h"
@@ -39,6 +41,8 @@ struct PoolOptions {
   std::uint32_t connects_per_second = 20;
   BreakerOptions breaker;
   ReplyLimits limits;
+  // Loaded after each connect. A server that refuses them is connected to all the same.
+  std::span<const Script> scripts = all_scripts();
 };
 
 struct PoolStats {
@@ -48,6 +52,8 @@ struct PoolStats {
   std::uint64_t connect_failures = 0;
   // Connections thrown away: after an error, or found closed before use.
   std::uint64_t discarded = 0;
+  // SCRIPT LOADs that the server refused.
+  std::uint64_t script_load_errors = 0;
   std::uint64_t breaker_opened = 0;
   Breaker::State breaker = Breaker::State::kClosed;
   // Of the last failed connect.
@@ -102,6 +108,8 @@ class Pool {
   bool has_room() const REQUIRES(mutex_);
   void drop_closed();
   bool connect_once();
+  // Gives the number of refused scripts; without `opened.connection` it went wrong.
+  std::uint64_t load_scripts(OpenResult& opened, safety::Deadline deadline);
 
   const PoolOptions options_;
   Breaker breaker_;

@@ -34,6 +34,11 @@ ErrorClass classify_error(std::string_view text) {
                                [&](const Prefix& prefix) { return prefix.first == word; });
   if (it != kPrefixes.end()) return it->second;
   if (text.starts_with("ERR max number of clients reached")) return ErrorClass::kMaxClients;
+  if (text.starts_with("ERR The user executing the script can't ")) {
+    return ErrorClass::kScriptDenied;
+  }
+  // Redis names the place: "... script: <sha>, on @user_script:<line>."
+  if (text.find("user_script:") != text.npos) return ErrorClass::kScriptFailed;
   return ErrorClass::kOther;
 }
 
@@ -65,6 +70,10 @@ std::string_view error_name(ErrorClass error) {
       return "wrongtype";
     case ErrorClass::kMaxClients:
       return "max_clients";
+    case ErrorClass::kScriptDenied:
+      return "script_denied";
+    case ErrorClass::kScriptFailed:
+      return "script_failed";
     case ErrorClass::kOversized:
       return "oversized";
     case ErrorClass::kOther:

@@ -27,6 +27,10 @@ enum class ErrorClass {
   kNoscript,
   kWrongtype,
   kMaxClients,
+  // A script ran a command or touched a key that its user may not; what it did before stays done.
+  kScriptDenied,
+  // Any other error inside a script, likewise.
+  kScriptFailed,
   // Not sent by Redis: stands in for a value over the limit, which was read and dropped.
   kOversized,
   kOther,

@@ -21,6 +21,13 @@ Digest sha256(ByteView bytes) {
   return out;
 }
 
+std::string sha1_hex(std::string_view text) {
+  std::array<std::uint8_t, SHA_DIGEST_LENGTH> out{};
+  const ByteView bytes = as_bytes(text);
+  SAFETY_CHECK(SHA1(bytes.data(), bytes.size(), out.data()) != nullptr);
+  return to_hex(out);
+}
+
 struct Sha256::State {
   SHA256_CTX context;
 };
