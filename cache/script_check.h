@@ -1,8 +1,9 @@
 // The self-test of the scripts: runs each of them on the server as the user that is logged in.
 //
-// A user who may not run an inner command of a script finds out here, not in the middle of work. The
-// keys that it uses are rate-limit keys of a caller of its own; they are deleted, and had they not
-// been, they live a few seconds. It also is the readiness check: log-in, reading, writing, expiry.
+// A user who may not run an inner command of a script finds out here, not in the middle of work.
+// The keys that it uses are rate-limit keys of a caller of its own; they are deleted, and had they
+// not been, they live a few seconds. It also is the readiness check: log-in, reading, writing,
+// expiry.
 //
 // Threads: as the connection: one thread at a time.
 // Blocks:  up to `deadline`.

@@ -1,6 +1,6 @@
 // Digests: SHA-256 for identity of content, HMAC-SHA-256 for identity of anything personal, XXH3
-// for shards and deterministic jitter only, never as an identity; SHA-1 as the name that Redis gives
-// a script, nothing else.
+// for shards and deterministic jitter only, never as an identity; SHA-1 as the name that Redis
+// gives a script, nothing else.
 //
 // HmacKey keeps the states after the inner and outer pad blocks, so one HMAC of a short message
 // costs two compressions less than a one-shot call (RFC 2104 section 4 describes the

@@ -33,7 +33,7 @@ TEST(KeyScan, NamesEveryKeyPageByPage) {
   const RedisServer server;
   fill(server, 500);
   server.ask({"LPUSH", "tasks", "1"});
-  const auto connection = open(server.unix_url());
+  const auto connection = open(server.ops_url());
   KeyScan scan(*connection, {.page_keys = 20});
   std::set<std::string> names;
   int pages = 0;
@@ -51,7 +51,7 @@ TEST(KeyScan, NamesEveryKeyPageByPage) {
 
 TEST(KeyScan, AnEmptyDatabaseIsOverAfterOnePage) {
   const RedisServer server;
-  const auto connection = open(server.unix_url());
+  const auto connection = open(server.ops_url());
   KeyScan scan(*connection);
   EXPECT_TRUE(scan.next(late()).keys.empty());
   EXPECT_TRUE(scan.is_over());
@@ -60,7 +60,7 @@ TEST(KeyScan, AnEmptyDatabaseIsOverAfterOnePage) {
 TEST(KeyScan, ARateMakesPagesSmallAndPausesBetweenThem) {
   const RedisServer server;
   fill(server, 30);
-  const auto connection = open(server.unix_url());
+  const auto connection = open(server.ops_url());
   KeyScan scan(*connection, {.page_keys = 1000, .keys_per_second = 100});
   const auto start = std::chrono::steady_clock::now();
   std::size_t names = 0;
@@ -78,7 +78,7 @@ TEST(KeyScan, NamesOverTheLimitAreCounted) {
   const RedisServer server;
   server.ask({"SET", std::string(5000, 'k'), "1"});
   server.ask({"SET", "short", "1"});
-  const auto connection = open(server.unix_url(), {.value_bytes_max = 1024});
+  const auto connection = open(server.ops_url(), {.value_bytes_max = 1024});
   KeyScan scan(*connection);
   const KeyPage page = scan.next(late());
   ASSERT_TRUE(page.is_ok());
