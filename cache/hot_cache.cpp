@@ -6,6 +6,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "cache/script_run.h"
 #include "safety/base/check.h"
 
 namespace han::cache {
@@ -227,49 +228,19 @@ std::vector<Lookup> HotCache::get_texts(std::span<const TextKey> keys,
       .texts;
 }
 
-// Optimistic locking: what changes after WATCH makes EXEC do nothing, so a good value that another
-// worker has just written is never deleted.
+// By script, so that a good value that another worker has just written is never deleted.
 void HotCache::quarantine(Pool::Lease& lease, std::span<const Bad> bad, safety::Deadline deadline) {
-  CommandBuffer look;
-  Arguments watch{"WATCH"};
-  Arguments get{"MGET"};
+  std::vector<ScriptCall> calls;
+  calls.reserve(bad.size());
   for (const Bad& one : bad) {
-    watch.push_back(one.key);
-    get.push_back(one.key);
+    calls.push_back(one.is_oversized ? delete_if_longer(one.key, kValueBytesMax)
+                                     : delete_if_equal(one.key, one.bytes));
   }
-  look.add(watch);
-  look.add(get);
-  const auto seen = lease.call(look, deadline);
-  if (seen.trouble != Trouble::kNone) return;
-  Arguments remove{"DEL"};
-  const Reply& values = seen.replies[1];
-  if (seen.replies[0].is_error()) counters_.count_error(seen.replies[0].error);
-  const bool is_seen = seen.replies[0].is_status("OK") && values.elements.size() == bad.size();
-  for (std::size_t i = 0; is_seen && i < bad.size(); ++i) {
-    const Reply& value = values.elements[i];
-    const bool is_unchanged = bad[i].is_oversized
-                                  ? value.is_error()
-                                  : value.kind == Reply::Kind::kBulk && value.text == bad[i].bytes;
-    if (is_unchanged) remove.push_back(bad[i].key);
-  }
-  CommandBuffer begin;
-  const bool has_bad = remove.size() > 1;
-  begin.add({has_bad ? "MULTI" : "UNWATCH"});
-  // Alone, because without its OK the DEL would not be conditional.
-  const auto begun = lease.call(begin, deadline);
-  if (begun.trouble != Trouble::kNone || !has_bad) return;
-  if (!begun.replies[0].is_status("OK")) return counters_.count_error(begun.replies[0].error);
-  CommandBuffer end;
-  end.add(remove);
-  end.add({"EXEC"});
-  const auto done = lease.call(end, deadline);
-  if (done.trouble != Trouble::kNone) return;
-  const Reply& exec = done.replies[1];
-  if (exec.is_error()) return counters_.count_error(exec.error);
-  if (exec.kind != Reply::Kind::kArray || exec.elements.empty()) return;
-  const auto removed = exec.elements[0].integer;
-  if (removed > 0) {
-    counters_.count(bad[0].kind, &HotKindStats::quarantined, static_cast<std::uint64_t>(removed));
+  const auto run = run_scripts(lease, calls, deadline);
+  for (std::size_t i = 0; i < run.replies.size(); ++i) {
+    const Reply& reply = run.replies[i];
+    if (reply.is_error()) counters_.count_error(reply.error);
+    if (reply.integer == 1) counters_.count(bad[i].kind, &HotKindStats::quarantined);
   }
 }
 

@@ -326,15 +326,25 @@ TEST(HotCache, CountsWhatAnAclDenies) {
   EXPECT_EQ(site.pool.stats().breaker, Breaker::State::kClosed);
 }
 
-TEST(HotCache, DeletesNothingWhenATransactionIsDenied) {
+TEST(HotCache, QuarantineSurvivesLostScriptsAndCountsDeniedOnes) {
   RedisServerOptions options;
-  options.users = {"app on >pw resetchannels ~han:safety:* -@all +ping +mget +watch +del +exec"};
+  options.users = {"app on >pw resetchannels ~han:safety:* -@all +ping +mget +evalsha"};
   const RedisServer server(options);
+  {
+    Site site(server.url());
+    ASSERT_TRUE(site.connected());
+    server.ask({"SCRIPT", "FLUSH"});
+    set(server, key_of("bad"), "garbage");
+    EXPECT_EQ(site.get("bad").outcome, Outcome::kMiss);
+    EXPECT_EQ(server.ask({"EXISTS", key_of("bad").str()}), "0");
+    EXPECT_EQ(site.hot.stats().quarantined, 1u);
+  }
   Site site("redis://app:pw@127.0.0.1:" + std::to_string(server.port()));
   ASSERT_TRUE(site.connected());
   set(server, key_of("bad"), "garbage");
   EXPECT_EQ(site.get("bad").outcome, Outcome::kMiss);
-  EXPECT_EQ(server.ask({"EXISTS", key_of("bad").str()}), "1") << "the DEL was unconditional";
+  EXPECT_EQ(server.ask({"EXISTS", key_of("bad").str()}), "1");
+  EXPECT_EQ(site.hot.stats().errors[static_cast<std::size_t>(ErrorClass::kScriptDenied)], 1u);
 }
 
 TEST(HotCache, AFullServerRefusesWritesAndStillReads) {
