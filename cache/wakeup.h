@@ -2,7 +2,8 @@
 //
 // A hint is never the reason that work is right (SPEC I6): it may be lost, doubled or late, and
 // costs at most one poll interval. So the publisher drops hints while it has no connection, and the
-// subscriber only says whether it is up, so that polling can speed up while it is not.
+// subscriber only says whether it is up, so that polling can speed up while it is not. Storms of
+// hints are few messages (publisher) and few calls (subscriber).
 // Source: the Pub/Sub chapter of redis.io (RESP2: a subscribed connection takes PING and little
 // else).
 #pragma once
@@ -10,27 +11,37 @@
 #include <chrono>
 #include <condition_variable>
 #include <cstdint>
-#include <functional>
 #include <memory>
+#include <string_view>
 #include <thread>
 
 #include "cache/connection.h"
 #include "cache/endpoint.h"
+#include "cache/hint_delivery.h"
+#include "cache/reconnect_delay.h"
 #include "cache/wake_fd.h"
 #include "safety/base/backoff.h"
 #include "safety/base/mutex.h"
 
 namespace han::cache {
 
+// kRefused: the server refuses the channel to this user, and is asked again as seldom as may be.
+enum class WakeupState { kDown, kUp, kRefused };
+
+// A lower-case word for logs and metrics.
+std::string_view wakeup_state_name(WakeupState state);
+
 struct WakeupOptions {
   RedisEndpoint endpoint;
-  // The publisher sends at most one message in this time; the first hint after a pause goes at
-  // once.
+  // The publisher sends, and the subscriber calls, at most once in this time; the first hint after
+  // a pause goes at once.
   std::chrono::milliseconds coalesce{3};
   std::chrono::milliseconds call_timeout{1'000};
   // The subscriber pings a silent connection this often.
   std::chrono::milliseconds ping_interval{5'000};
   safety::Backoff reconnect_delay{std::chrono::milliseconds(50), std::chrono::milliseconds(5'000)};
+  // A connection that lasted so long makes the next delay short again.
+  std::chrono::milliseconds stable{10'000};
 };
 
 struct WakeupPublisherStats {
@@ -40,7 +51,8 @@ struct WakeupPublisherStats {
   std::uint64_t published = 0;
   std::uint64_t dropped = 0;
   std::uint64_t connects = 0;
-  bool is_up = false;
+  WakeupState state = WakeupState::kDown;
+  bool is_up() const { return state == WakeupState::kUp; }
 };
 
 // Threads: notify() is safe to share; one thread of its own publishes.
@@ -66,7 +78,9 @@ class WakeupPublisher {
  private:
   void run(const std::stop_token& stop);
   bool connect(const std::stop_token& stop);
-  void publish_pending();
+  // False: the server did not take it.
+  bool publish_pending();
+  void back_off(const std::stop_token& stop);
   void pause(const std::stop_token& stop, std::chrono::milliseconds delay);
 
   const WakeupOptions options_;
@@ -77,7 +91,7 @@ class WakeupPublisher {
   WakeupPublisherStats counts_ GUARDED_BY(mutex_);
   // Used by the thread only.
   std::unique_ptr<Connection> connection_;
-  std::uint32_t attempt_ = 0;
+  ReconnectDelay reconnect_delay_;
   std::jthread thread_;
 };
 
@@ -88,22 +102,24 @@ struct WakeupSubscriberStats {
   std::uint64_t malformed = 0;
   std::uint64_t subscribes = 0;
   std::uint64_t failures = 0;
-  bool is_up = false;
-  // The server refused the channel to this user: no retry helps until its rules change.
-  bool is_denied = false;
+  // Hints that were read and not passed on yet.
+  std::uint64_t lag = 0;
+  WakeupState state = WakeupState::kDown;
+  // Why it was not up the last time: an error reply has its class.
+  Trouble last_trouble = Trouble::kNone;
+  ErrorClass last_error = ErrorClass::kNone;
 };
 
-// Threads: safe to share; one thread of its own reads and calls back.
+// Threads: safe to share; one thread of its own reads, another one calls back.
 // Owns:    its connection.
-// Blocks:  stop() and the destructor until the thread has ended: at once, except during a look-up
-// of
-//          a host name or a running callback.
+// Blocks:  stop() and the destructor until the threads have ended: at once, except during a look-up
+//          of a host name or a running callback.
 // Fails:   is_up() is false; it goes on trying.
 class WakeupSubscriber {
  public:
-  // Called on the subscriber's thread with the number of hints; must be quick and must not throw.
-  // Called with 0 after each (re)subscription, because hints may have been lost before it.
-  using OnHint = std::function<void(std::uint64_t count)>;
+  // Called with the number of hints. Called with 0 after each (re)subscription, because hints may
+  // have been lost before it.
+  using OnHint = HintDelivery::OnHint;
 
   WakeupSubscriber(WakeupOptions options, OnHint on_hint);
   ~WakeupSubscriber();
@@ -116,21 +132,24 @@ class WakeupSubscriber {
   WakeupSubscriberStats stats() const;
 
  private:
-  enum class Ending { kStopped, kLost, kDenied };
+  struct Ending {
+    Trouble trouble = Trouble::kNone;
+    ErrorClass error = ErrorClass::kNone;
+  };
 
   void run(const std::stop_token& stop);
   Ending serve(const std::stop_token& stop);
-  Ending listen(Connection& connection, const std::stop_token& stop);
+  Trouble listen(Connection& connection, const std::stop_token& stop);
   void take_message(const Reply& reply);
   void pause(const std::stop_token& stop, std::chrono::milliseconds delay);
 
   const WakeupOptions options_;
-  const OnHint on_hint_;
+  HintDelivery delivery_;
   WakeFd stop_fd_;
   mutable safety::Mutex mutex_;
   std::condition_variable_any changed_;
   WakeupSubscriberStats counts_ GUARDED_BY(mutex_);
-  std::uint32_t attempt_ = 0;
+  ReconnectDelay reconnect_delay_;  // used by the thread only
   std::jthread thread_;
 };
 

@@ -198,7 +198,7 @@ Samples run_round(BenchServer& server, const RedisServer& redis, int tasks) {
     pgqueue::Queue queue(pool, {});
     cache::WakeupPublisher publisher(wakeup_options(redis));
     publisher.start();
-    if (!await([&] { return publisher.stats().is_up; }, kWait)) {
+    if (!await([&] { return publisher.stats().is_up(); }, kWait)) {
       throw std::runtime_error("the publisher does not connect");
     }
     Consumer consumer(queue, redis);

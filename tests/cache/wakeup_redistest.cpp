@@ -53,7 +53,7 @@ struct Listener {
 struct Speaker {
   explicit Speaker(const std::string& url) : publisher(options_for(url)) { publisher.start(); }
   bool comes_up() {
-    return await([&] { return publisher.stats().is_up; });
+    return await([&] { return publisher.stats().is_up(); });
   }
   WakeupPublisher publisher;
 };
@@ -107,7 +107,7 @@ TEST(Wakeup, NotifyNeverWaitsForADeadServer) {
   Speaker speaker("redis://127.0.0.1:" + std::to_string(free_port()));
   for (int i = 0; i < 1'000; ++i) speaker.publisher.notify();
   EXPECT_TRUE(await([&] { return speaker.publisher.stats().dropped == 1'000; }));
-  EXPECT_FALSE(speaker.publisher.stats().is_up);
+  EXPECT_FALSE(speaker.publisher.stats().is_up());
 }
 
 // covers 000-D12
@@ -195,13 +195,138 @@ TEST(Wakeup, SurvivesGarbage) {
   }
 }
 
-TEST(Wakeup, ADeniedChannelIsAStateOfItsOwn) {
+// A publisher that does not coalesce.
+TEST(Wakeup, AStormOfMessagesIsFewCallsWithTheirSum) {
+  const RedisServer server;
+  std::atomic<std::uint64_t> heard{0};
+  std::atomic<int> calls{0};
+  WakeupSubscriber subscriber(options_for(server.url()), [&](std::uint64_t count) {
+    heard += count;
+    ++calls;
+  });
+  subscriber.start();
+  ASSERT_TRUE(await([&] { return subscriber.is_up() && calls == 1; }));
+  constexpr std::uint64_t kMessages = 20'000;
+  CommandBuffer storm;
+  for (std::uint64_t i = 0; i < kMessages; ++i) storm.add({"PUBLISH", WakeupChannel::kName, "1"});
+  auto opened = Connection::open(RedisEndpoint::fixed(RedisUrl::parse(server.url())), ReplyLimits{},
+                                 safety::Deadline::after(kAwaitLimit));
+  ASSERT_NE(opened.connection, nullptr);
+  const auto result = opened.connection->call(storm, safety::Deadline::after(kAwaitLimit));
+  ASSERT_EQ(result.trouble, Trouble::kNone);
+  EXPECT_TRUE(await([&] { return heard == kMessages; }));
+  EXPECT_EQ(subscriber.stats().messages, kMessages);
+  EXPECT_LT(calls, 2'000);
+}
+
+TEST(Wakeup, B09_CutAnywhereWhileItResubscribesItSubscribesAgain) {
+  const RedisServer server;
+  TcpGate gate(server.port());
+  Listener listener(server.url_at(gate.port()));
+  ASSERT_TRUE(listener.comes_up());
+  // The next answers are those to the login, to PING and to SUBSCRIBE: each is cut somewhere.
+  for (std::size_t bytes = 1; bytes < 80; bytes += 4) {
+    const auto failures = listener.subscriber.stats().failures;
+    gate.set(GateSetting{.mode = GateMode::kCut, .cut_bytes = bytes});
+    server.ask({"CLIENT", "KILL", "TYPE", "pubsub"});
+    ASSERT_TRUE(await([&] { return listener.subscriber.stats().failures >= failures + 2; }));
+    server.ask({"CLIENT", "KILL", "TYPE", "pubsub"});
+    gate.set(GateMode::kPass);
+    ASSERT_TRUE(listener.comes_up());
+  }
+  const std::string channel(WakeupChannel::kName);
+  EXPECT_TRUE(await([&] {
+    return server.ask({"PUBSUB", "NUMSUB", channel}) == channel + "\n1\n" ||
+           server.ask({"PUBSUB", "NUMSUB", channel}) == channel + "\n1";
+  })) << server.ask({"PUBSUB", "NUMSUB", channel});
+  EXPECT_TRUE(await([&] {
+    server.ask({"PUBLISH", channel, "1"});
+    return listener.heard > 0;
+  }));
+}
+
+TEST(Wakeup, B24_SlowCodeNeverKeepsTheReaderFromReading) {
+  const RedisServer server;
+  server.ask({"CONFIG", "SET", "client-output-buffer-limit", "pubsub 64kb 64kb 1"});
+  std::atomic<bool> is_released{false};
+  std::atomic<std::uint64_t> heard{0};
+  WakeupSubscriber subscriber(options_for(server.url()), [&](std::uint64_t count) {
+    heard += count;
+    is_released.wait(false);
+  });
+  subscriber.start();
+  ASSERT_TRUE(await([&] { return subscriber.is_up(); }));
+  const std::string text(1'000, '1');  // as a number too large: one hint
+  for (int i = 0; i < 500; ++i) {
+    server.ask({"PUBLISH", std::string(WakeupChannel::kName), text});
+  }
+  EXPECT_TRUE(await([&] { return subscriber.stats().messages == 500; }));
+  EXPECT_EQ(subscriber.stats().failures, 0U);
+  EXPECT_EQ(heard, 0U);
+  EXPECT_EQ(subscriber.stats().lag, 500U);
+  is_released = true;
+  is_released.notify_all();
+  EXPECT_TRUE(await([&] { return heard == 500; }));
+}
+
+TEST(Wakeup, B24_ACutOutputBufferIsAnErrorAndItSubscribesAgain) {
+  const RedisServer server;
+  std::atomic<int> gaps{0};
+  WakeupSubscriber subscriber(options_for(server.url()), [&](std::uint64_t count) {
+    if (count == 0) ++gaps;
+  });
+  subscriber.start();
+  ASSERT_TRUE(await([&] { return gaps == 1; }));
+  server.ask({"CONFIG", "SET", "client-output-buffer-limit", "pubsub 64kb 0 0"});
+  // Longer than the limit: the server closes the connection in the middle of the message.
+  server.ask({"PUBLISH", std::string(WakeupChannel::kName), std::string(4'000'000, '1')});
+  EXPECT_TRUE(await([&] { return gaps == 2; }));
+  const auto stats = subscriber.stats();
+  EXPECT_EQ(stats.failures, 1U);
+  EXPECT_NE(stats.last_trouble, Trouble::kNone);
+  EXPECT_EQ(stats.messages, 0U);
+}
+
+std::string rejected(const RedisServer& server, const std::string& command) {
+  const std::string info = server.ask({"INFO", "commandstats"});
+  const auto line = info.find("cmdstat_" + command + ":");
+  if (line == std::string::npos) return "";
+  const auto at = info.find("rejected_calls=", line);
+  return info.substr(at, info.find(',', at) - at);
+}
+
+// covers 000-R14
+TEST(Wakeup, B25_ARefusedChannelIsAStateAndNoStorm) {
+  RedisServerOptions server_options;
+  server_options.users = {"app on >pw resetchannels -@all +ping +subscribe +publish"};
+  const RedisServer server(server_options);
+  auto options = options_for("redis://app:pw@127.0.0.1:" + std::to_string(server.port()));
+  options.reconnect_delay = safety::Backoff(milliseconds(1), std::chrono::hours(1));
+  Listener listener(options);
+  EXPECT_TRUE(await([&] { return listener.subscriber.stats().state == WakeupState::kRefused; }));
+  EXPECT_EQ(listener.subscriber.stats().last_error, ErrorClass::kNoperm);
+  EXPECT_FALSE(listener.subscriber.is_up());
+  EXPECT_EQ(rejected(server, "subscribe"), "rejected_calls=1");
+  WakeupPublisher publisher(options);
+  publisher.start();
+  EXPECT_TRUE(await([&] {
+    publisher.notify();
+    return publisher.stats().state == WakeupState::kRefused;
+  }));
+  for (int i = 0; i < 1'000; ++i) publisher.notify();
+  publisher.stop();
+  // One more for what waited when it was told to stop.
+  EXPECT_LE(rejected(server, "publish"), "rejected_calls=2");
+}
+
+TEST(Wakeup, B25_AChannelThatIsGrantedLaterIsSubscribed) {
   RedisServerOptions server_options;
   server_options.users = {"app on >pw resetchannels -@all +ping +subscribe"};
   const RedisServer server(server_options);
   Listener listener("redis://app:pw@127.0.0.1:" + std::to_string(server.port()));
-  EXPECT_TRUE(await([&] { return listener.subscriber.stats().is_denied; }));
-  EXPECT_FALSE(listener.subscriber.is_up());
+  EXPECT_TRUE(await([&] { return listener.subscriber.stats().state == WakeupState::kRefused; }));
+  server.ask({"ACL", "SETUSER", "app", "&" + std::string(WakeupChannel::kName)});
+  EXPECT_TRUE(listener.comes_up());
 }
 
 TEST(Wakeup, StopsAtOnceInEveryState) {

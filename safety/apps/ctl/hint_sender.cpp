@@ -29,7 +29,7 @@ void HintSender::send(std::size_t tasks_ready) {
     // The publisher drops hints while it has no connection.
     PollPause poll(std::chrono::milliseconds(1), std::chrono::milliseconds(20));
     const Deadline patience = Deadline::after(kConnectPatience);
-    while (!publisher_->stats().is_up && poll.pause(patience)) {
+    while (!publisher_->stats().is_up() && poll.pause(patience)) {
     }
     has_waited_ = true;
   }
