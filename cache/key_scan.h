@@ -10,7 +10,7 @@
 // Owns:    nothing; the connection, of a user that may SCAN, must outlive it.
 // Blocks:  next() up to its deadline, and for the pause that keeps `keys_per_second`.
 // Fails:   by KeyPage; the scan is over then.
-// Limits:  about `page_keys` names a page; names over the connection's value limit are only counted.
+// Limits:  about `page_keys` names a page; names over the connection's value limit are counted.
 //
 // Example:
 //   KeyScan scan(connection);

@@ -32,9 +32,9 @@ VerdictView VerdictPage::row(int index) const {
   return view;
 }
 
-VerdictPlace VerdictPage::end() const {
-  SAFETY_CHECK(size() > 0);
-  const VerdictView last = row(size() - 1);
+VerdictPlace VerdictPage::end_at(int rows) const {
+  SAFETY_CHECK(rows > 0 && rows <= size());
+  const VerdictView last = row(rows - 1);
   return {std::string(last.subject_hash), std::string(last.pepper_id),
           std::string(last.rules_version), std::string(last.config_version),
           std::string(last.detector_bundle)};

@@ -64,8 +64,9 @@ class VerdictPage {
 
   int size() const { return rows_.size(); }
   VerdictView row(int index) const;
-  // Behind the last row. Requires: the page is not empty.
-  VerdictPlace end() const;
+  // Behind the first `rows` rows. Requires: 1 to size().
+  VerdictPlace end_at(int rows) const;
+  VerdictPlace end() const { return end_at(size()); }
 
  private:
   Rows rows_;

@@ -15,6 +15,7 @@
 #include "safety/apps/ctl/migrate_command.h"
 #include "safety/apps/ctl/output.h"
 #include "safety/apps/ctl/queue_command.h"
+#include "safety/apps/ctl/replay_command.h"
 #include "safety/apps/ctl/rules_command.h"
 #include "safety/apps/ctl/submit_command.h"
 #include "safety/apps/ctl/task_command.h"
@@ -41,6 +42,7 @@ ExitCode run(int argc, const char* const* argv) {
   add_submit_command(app, command);
   add_task_commands(app, command);
   add_queue_command(app, command);
+  add_replay_command(app, command);
   add_migrate_command(app, command);
   try {
     app.parse(protected_arguments(argc, argv));

@@ -22,7 +22,8 @@ Process start(const TempDir& dir, const std::vector<std::string>& arguments,
   std::vector<std::string> argv = {"/bin/sh", "-c", script, std::string(bin) + "/safetyctl"};
   argv.insert(argv.end(), arguments.begin(), arguments.end());
   std::vector<std::string> env = options.env;
-  for (const std::string name : {"RULES", "CONFIG", "DATABASE_URL", "REDIS_URL"}) {
+  for (const std::string name :
+       {"RULES", "CONFIG", "DATABASE_URL", "REDIS_URL", "REDIS_OPS_URL", "PEPPER_FILE"}) {
     const std::string variable = "MESSAGE_SAFETY_" + name + "=";
     bool is_given = false;
     for (const std::string& entry : options.env) is_given |= entry.starts_with(variable);

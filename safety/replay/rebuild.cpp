@@ -1,0 +1,154 @@
+#include "safety/replay/rebuild.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "safety/replay/verdict_stream.h"
+
+namespace han::safety {
+namespace {
+
+// Rows of a page. With the lots that are read ahead it bounds the memory.
+constexpr std::int32_t kPageRows = 2'000;
+// With a rate, batches are small enough that it pauses about this often.
+constexpr std::uint64_t kBatchesPerSecond = 10;
+
+// How much of a kind is done: hashes are spread evenly.
+double share_of(std::string_view subject_hash) {
+  double share = 0;
+  double weight = 1;
+  for (std::size_t i = 0; i < 4 && i < subject_hash.size(); ++i) {
+    weight /= 256;
+    share += weight * static_cast<std::uint8_t>(subject_hash[i]);
+  }
+  return share;
+}
+
+std::size_t batch_size(const RebuildOptions& options) {
+  const auto asked = std::max<std::size_t>(options.batch_keys, 1);
+  if (options.rows_per_second == 0) return asked;
+  return std::clamp<std::size_t>(options.rows_per_second / kBatchesPerSecond, 1, asked);
+}
+
+RebuildOptions checked(RebuildOptions options) {
+  options.batch_keys = batch_size(options);
+  return options;
+}
+
+}  // namespace
+
+RebuildCounts& RebuildCounts::operator+=(const RebuildCounts& other) {
+  rows += other.rows;
+  written += other.written;
+  present += other.present;
+  duplicate += other.duplicate;
+  for (std::size_t i = 0; i < outcomes.size(); ++i) outcomes[i] += other.outcomes[i];
+  return *this;
+}
+
+Rebuild::Rebuild(pgqueue::Connection& database, cache::Connection& redis, const RowJudge& judge,
+                 RebuildOptions options, RebuildHooks hooks)
+    : database_(database),
+      redis_(redis),
+      judge_(judge),
+      options_(checked(std::move(options))),
+      hooks_(std::move(hooks)),
+      place_(options_.from),
+      due_(system_clock().now()) {}
+
+RebuildCounts Rebuild::total() const {
+  RebuildCounts total;
+  for (const auto& [kind, counts] : counts_) total += counts;
+  return total;
+}
+
+RebuildEnd Rebuild::run() {
+  VerdictStreamOptions options{.from = options_.from, .page = {.rows = kPageRows}};
+  options.page.evidence_bytes = static_cast<std::int32_t>(cache::kValueBytesMax);
+  options.evidence_age_of = [this](std::string_view kind) {
+    const auto key_kind = key_kind_of(kind);
+    return key_kind ? judge_.ttl_of(*key_kind) : std::chrono::seconds(0);
+  };
+  VerdictStream stream(database_, std::move(options));
+  while (const auto lot = stream.next()) {
+    if (take_lot(*lot) == Flow::kStop) return end_;
+  }
+  send();
+  return end_;
+}
+
+Rebuild::Flow Rebuild::take_lot(const VerdictLot& lot) {
+  if (lot.kind != batch_kind_) {
+    if (send() == Flow::kStop) return Flow::kStop;
+    batch_kind_ = lot.kind;
+  }
+  Flow flow = Flow::kGoOn;
+  for_each_subject(lot, [&](const pgqueue::VerdictView& row, int count) {
+    if (flow == Flow::kStop) return;
+    RebuildCounts& counts = counts_[lot.kind];
+    counts.rows += static_cast<std::uint64_t>(count);
+    counts.duplicate += static_cast<std::uint64_t>(count - 1);
+    batch_rows_ += static_cast<std::uint64_t>(count);
+    const JudgedRow judged = judge_.judge(lot.kind, row, system_clock().now() - lot.read_at);
+    ++counts.outcomes[static_cast<std::size_t>(judged.outcome)];
+    batch_hash_ = row.subject_hash;
+    if (judged.outcome == RowOutcome::kCacheable) {
+      const std::string& key = cache::key_text(*judged.key);
+      if (options_.is_dry_run) {
+        commands_.add({"PTTL", key});
+      } else {
+        commands_.add({"SET", key, *row.evidence, "NX", "EX", std::to_string(judged.left.count())});
+      }
+    }
+    const bool is_full = commands_.count() >= options_.batch_keys ||
+                         commands_.bytes().size() >= options_.batch_bytes ||
+                         batch_rows_ >= static_cast<std::uint64_t>(kPageRows);
+    if (is_full) flow = send();
+  });
+  return flow;
+}
+
+Rebuild::Flow Rebuild::send() {
+  if (batch_rows_ == 0) return Flow::kGoOn;
+  RebuildCounts& counts = counts_[batch_kind_];
+  if (commands_.count() > 0) {
+    const auto result = redis_.call(commands_, Deadline::after(options_.call_timeout));
+    if (result.trouble != cache::Trouble::kNone) {
+      return fail(result.trouble, cache::ErrorClass::kNone);
+    }
+    for (const cache::Reply& reply : result.replies) {
+      if (reply.is_error()) return fail(cache::Trouble::kNone, reply.error);
+      // SET NX answers nil where there is a value; PTTL a negative number where there is no key.
+      constexpr std::int64_t kNoKey = -2;
+      const bool is_new =
+          options_.is_dry_run ? reply.integer == kNoKey : reply.kind != cache::Reply::Kind::kNil;
+      ++(is_new ? counts.written : counts.present);
+    }
+  }
+  commands_ = {};
+  rows_ += batch_rows_;
+  place_ = PlaceToken::at(batch_kind_, batch_hash_);
+  if (hooks_.progress) hooks_.progress(batch_kind_, share_of(batch_hash_), rows_);
+  const auto now = system_clock().now();
+  if (options_.rows_per_second > 0) {
+    // Time that was lost is not made up for by a burst.
+    due_ = std::max(due_, now) + std::chrono::nanoseconds(std::chrono::seconds(1)) *
+                                     static_cast<std::int64_t>(batch_rows_) /
+                                     static_cast<std::int64_t>(options_.rows_per_second);
+  } else {
+    due_ = now;
+  }
+  batch_rows_ = 0;
+  if (hooks_.wait && hooks_.wait(Deadline(due_))) {
+    end_.reason = RebuildEnd::Reason::kStopped;
+    return Flow::kStop;
+  }
+  return Flow::kGoOn;
+}
+
+Rebuild::Flow Rebuild::fail(cache::Trouble trouble, cache::ErrorClass error) {
+  end_ = {RebuildEnd::Reason::kRedis, trouble, error};
+  return Flow::kStop;
+}
+
+}  // namespace han::safety

@@ -1,0 +1,113 @@
+#include "safety/replay/verdict_stream.h"
+
+#include <utility>
+
+namespace han::safety {
+
+using pgqueue::Deadline;
+using pgqueue::VerdictPlace;
+using pgqueue::VerdictView;
+
+bool is_same_subject(std::string_view kind, const VerdictView& a, const VerdictView& b) {
+  return kind == "text" && a.subject_hash == b.subject_hash && a.pepper_id == b.pepper_id &&
+         a.rules_version == b.rules_version;
+}
+
+void for_each_subject(const VerdictLot& lot,
+                      const std::function<void(const VerdictView& newest, int count)>& take) {
+  for (int begin = 0; begin < lot.size;) {
+    VerdictView newest = lot.page.row(begin);
+    int end = begin + 1;
+    for (; end < lot.size; ++end) {
+      const VerdictView other = lot.page.row(end);
+      if (!is_same_subject(lot.kind, newest, other)) break;
+      if (other.age < newest.age) newest = other;
+    }
+    take(newest, end - begin);
+    begin = end;
+  }
+}
+
+VerdictStream::VerdictStream(pgqueue::Connection& connection, VerdictStreamOptions options)
+    : connection_(connection),
+      options_(std::move(options)),
+      thread_([this](const std::stop_token& stop) { run(stop); }) {}
+
+VerdictStream::~VerdictStream() {
+  thread_.request_stop();
+  thread_.join();
+}
+
+std::optional<VerdictLot> VerdictStream::next() {
+  MutexLock lock(mutex_);
+  changed_.wait(lock, [this] {
+    mutex_.assert_held();
+    return is_over_ || !lots_.empty();
+  });
+  if (lots_.empty()) {
+    if (failure_) std::rethrow_exception(failure_);
+    return std::nullopt;
+  }
+  VerdictLot lot = std::move(lots_.front());
+  lots_.pop_front();
+  changed_.notify_all();
+  return lot;
+}
+
+void VerdictStream::run(const std::stop_token& stop) {
+  try {
+    const auto deadline = [this] { return Deadline::after(options_.statement_timeout); };
+    std::optional<std::string> kind;
+    if (options_.from) {
+      kind = options_.from->kind;
+      read_kind(*kind, {.subject_hash = options_.from->hash_begin}, stop);
+    }
+    while (!stop.stop_requested()) {
+      kind = pgqueue::next_verdict_kind(connection_, kind.value_or(""), deadline());
+      if (!kind) break;
+      read_kind(*kind, {}, stop);
+    }
+    end(nullptr);
+  } catch (...) {
+    end(std::current_exception());
+  }
+}
+
+void VerdictStream::read_kind(const std::string& kind, VerdictPlace place,
+                              const std::stop_token& stop) {
+  auto limits = options_.page;
+  if (options_.evidence_age_of) limits.evidence_age = options_.evidence_age_of(kind);
+  while (!stop.stop_requested()) {
+    auto page = pgqueue::read_verdict_page(connection_, kind, place, limits,
+                                           Deadline::after(options_.statement_timeout));
+    if (page.size() == 0) return;
+    // More rows of the last subject may follow: it is read again with them. A page of one subject
+    // alone is taken as it is.
+    int size = page.size();
+    while (size > 0 && is_same_subject(kind, page.row(size - 1), page.row(page.size() - 1))) --size;
+    if (size == 0) size = page.size();
+    place = page.end_at(size);
+    if (!put({kind, std::move(page), size, system_clock().now()}, stop)) return;
+  }
+}
+
+bool VerdictStream::put(VerdictLot lot, const std::stop_token& stop) {
+  MutexLock lock(mutex_);
+  const bool has_room = changed_.wait(lock, stop, [this] {
+    mutex_.assert_held();
+    return lots_.size() < options_.lots_max;
+  });
+  if (!has_room) return false;
+  lots_.push_back(std::move(lot));
+  changed_.notify_all();
+  return true;
+}
+
+void VerdictStream::end(std::exception_ptr failure) {
+  MutexLock lock(mutex_);
+  is_over_ = true;
+  failure_ = std::move(failure);
+  changed_.notify_all();
+}
+
+}  // namespace han::safety
