@@ -69,9 +69,11 @@ CallResult Pool::Lease::call(const CommandBuffer& commands, safety::Deadline dea
   if (connection_ == nullptr) return {Trouble::kClosed, {}};
   CallResult result = connection_->call(commands, deadline);
   bool is_server_down = result.trouble != Trouble::kNone;
+  pool_->board_.note(result.trouble);
   is_to_be_discarded_ = is_to_be_discarded_ || is_server_down;
   for (const Reply& reply : result.replies) {
     if (!reply.is_error()) continue;
+    pool_->board_.note(reply.error);
     const Verdict verdict = judge(reply.error);
     is_server_down = is_server_down || verdict.is_server_down;
     is_to_be_discarded_ = is_to_be_discarded_ || verdict.is_connection_bad;
@@ -260,6 +262,9 @@ bool Pool::connect_once() {
     ++counts_.connect_failures;
     counts_.last_trouble = opened.trouble;
     counts_.last_error = opened.error;
+    // A rejection is named by its error.
+    if (opened.error == ErrorClass::kNone) board_.note(opened.trouble);
+    board_.note(opened.error);
     return false;
   }
   ++counts_.connects;

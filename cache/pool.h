@@ -27,6 +27,7 @@
 #include "cache/connection.h"
 #include "cache/endpoint.h"
 #include "cache/script.h"
+#include "cache/trouble_board.h"
 #include "cache/wake_fd.h"
 #include "safety/base/backoff.h"
 #include "safety/base/mutex.h"
@@ -99,6 +100,8 @@ class Pool {
   bool wait_connected(safety::Deadline deadline);
   std::size_t in_use() const;
   PoolStats stats() const;
+  // What calls and connects ran into, by name.
+  std::vector<NamedTrouble> troubles() const { return board_.list(); }
 
  private:
   // Null: the connection was discarded.
@@ -113,6 +116,7 @@ class Pool {
 
   const PoolOptions options_;
   Breaker breaker_;
+  TroubleBoard board_;
   WakeFd stop_fd_;
   mutable safety::Mutex mutex_;
   std::condition_variable_any changed_;

@@ -21,8 +21,7 @@ void set_local_cache_figures(const cache::LocalCacheStats& stats, const Metrics:
   set("local_cache", "bytes", static_cast<double>(stats.bytes));
 }
 
-void set_hot_cache_figures(const cache::HotCacheStats& stats, bool is_wakeup_up,
-                           const Metrics::SetGauge& set) {
+void set_hot_cache_figures(const cache::HotCacheStats& stats, const Metrics::SetGauge& set) {
   set("hot_cache", "hits", static_cast<double>(stats.hits));
   set("hot_cache", "misses", static_cast<double>(stats.misses));
   set("hot_cache", "unavailable", static_cast<double>(stats.unavailable));
@@ -39,9 +38,6 @@ void set_hot_cache_figures(const cache::HotCacheStats& stats, bool is_wakeup_up,
   }
   set("hot_cache", "stored", static_cast<double>(stats.stored));
   set("hot_cache", "store_failures", static_cast<double>(stats.store_failures));
-  set("redis_breaker_open", "", stats.pool.breaker == cache::Breaker::State::kClosed ? 0 : 1);
-  set("redis_connects", "", static_cast<double>(stats.pool.connects));
-  set("wakeup_channel_up", "", is_wakeup_up ? 1 : 0);
 }
 
 void set_redis_budget_figures(const RedisBudgetStats& budget, const CacheWriterStats& writer,

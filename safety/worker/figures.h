@@ -21,8 +21,7 @@ inline constexpr std::int64_t kStatsBound = 10'000;
 
 void set_pool_figures(const pgqueue::Pool::Stats& stats, const Metrics::SetGauge& set);
 void set_local_cache_figures(const cache::LocalCacheStats& stats, const Metrics::SetGauge& set);
-void set_hot_cache_figures(const cache::HotCacheStats& stats, bool is_wakeup_up,
-                           const Metrics::SetGauge& set);
+void set_hot_cache_figures(const cache::HotCacheStats& stats, const Metrics::SetGauge& set);
 void set_redis_budget_figures(const RedisBudgetStats& budget, const CacheWriterStats& writer,
                               const Metrics::SetGauge& set);
 // `metrics` counts what fails.

@@ -44,6 +44,7 @@ std::optional<RedisBudget::Grant> RedisBudget::ask(std::size_t subjects) {
   const Time saving = worth(hit_rate_.value(), subjects);
   const Time loss = latency_ - saving;
   const bool is_granted = latency_ <= kShort || loss <= account_;
+  counts_.is_skipping = !is_granted;
   if (!is_granted) {
     ++counts_.skipped;
     return std::nullopt;
@@ -98,7 +99,9 @@ void RedisBudget::note_computed(std::size_t subjects, Time took) {
 void RedisBudget::note_write(Time took) {
   MutexLock lock(mutex_);
   // Only good news: a write may be larger than any look-up, and nothing waits for it.
-  if (took < latency_) note_latency(took);
+  if (took >= latency_) return;
+  note_latency(took);
+  if (latency_ <= kShort) counts_.is_skipping = false;
 }
 
 RedisBudgetStats RedisBudget::stats() const {

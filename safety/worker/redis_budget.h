@@ -50,6 +50,8 @@ struct RedisBudgetStats {
   std::chrono::nanoseconds latency{0};
   std::chrono::nanoseconds account{0};
   double hit_rate = 0;
+  // The last one that asked was told that Redis does not pay.
+  bool is_skipping = false;
 };
 
 class RedisBudget {

@@ -23,6 +23,8 @@
 #include "safety/worker/heartbeat.h"
 #include "safety/worker/lease_return.h"
 #include "safety/worker/maintenance.h"
+#include "safety/worker/redis_report.h"
+#include "safety/worker/redis_watch.h"
 #include "safety/worker/wake_signal.h"
 
 namespace han::safety {
@@ -32,8 +34,8 @@ namespace {
 // probes.
 constexpr std::size_t kConnectionsBeside = 5;
 constexpr std::chrono::milliseconds kProbeTimeout{1000};
-// Redis connections beside the judging threads': the writer's.
-constexpr std::size_t kRedisConnectionsBeside = 1;
+// Redis connections beside the judging threads': the writer's and the watch's.
+constexpr std::size_t kRedisConnectionsBeside = 2;
 // How long stopping goes on writing to Redis.
 constexpr std::chrono::milliseconds kLastWrites{500};
 
@@ -47,10 +49,12 @@ struct HotParts {
       : pool({.endpoint = redis,
               .size = static_cast<std::size_t>(settings.threads) + kRedisConnectionsBeside}),
         hot_cache(pool),
+        watch(pool),
         subscriber({.endpoint = redis}, [&wake](std::uint64_t tasks) { wake.notify(tasks); }) {}
 
   cache::Pool pool;
   cache::HotCache hot_cache;
+  RedisWatch watch;
   cache::WakeupSubscriber subscriber;
 };
 
@@ -75,18 +79,6 @@ pgqueue::QueueOptions queue_options(const Settings& settings, const Config& conf
                        .audit_days = settings.retention.audit_days,
                        .submission_days = settings.retention.submissions_days};
   return options;
-}
-
-std::string_view word(cache::Breaker::State state) {
-  switch (state) {
-    case cache::Breaker::State::kClosed:
-      return "closed";
-    case cache::Breaker::State::kOpen:
-      return "open";
-    case cache::Breaker::State::kHalfOpen:
-      return "half-open";
-  }
-  return "";
 }
 
 }  // namespace
@@ -144,6 +136,10 @@ struct Worker::Parts {
 
   void judge_batches(const std::stop_token& stop);
   void collect(const Metrics::SetGauge& set);
+  RedisSigns redis_signs() {  // requires: Redis is configured
+    return {hot->pool.stats(), hot->pool.troubles(), hot->subscriber.stats(), hot->watch.findings(),
+            lookup.budget_stats()};
+  }
 
   // Of this start of this process: it names the rows of its leases and nothing depends on it (R6).
   const Uuid holder = Uuid::random();
@@ -192,7 +188,8 @@ void Worker::Parts::collect(const Metrics::SetGauge& set) {
   set_pool_figures(pool.stats(), set);
   set_local_cache_figures(lookup.local_stats(), set);
   if (hot) {
-    set_hot_cache_figures(hot->hot_cache.stats(), hot->subscriber.is_up(), set);
+    set_hot_cache_figures(hot->hot_cache.stats(), set);
+    set_redis_figures(redis_signs(), set);
     set_redis_budget_figures(lookup.budget_stats(), lookup.writer_stats(), set);
   }
   set_queue_figures(pool, metrics, set, Deadline::after(kProbeTimeout));
@@ -219,6 +216,7 @@ void Worker::start() {
   }
   if (parts.hot) {
     parts.hot->pool.start();
+    parts.hot->watch.start();
     parts.hot->subscriber.start();
   }
   parts.lookup.start();
@@ -261,6 +259,7 @@ void Worker::stop() {
   parts.lookup.stop(Deadline::after(kLastWrites));
   if (parts.hot) {
     parts.hot->subscriber.stop();
+    parts.hot->watch.stop();
     parts.hot->pool.stop();
   }
   log(LogLevel::kInfo, "stopped");
@@ -280,21 +279,7 @@ Readiness Worker::readiness() {
   } catch (const pgqueue::Error&) {
     readiness.text = "postgresql: down\n";
   }
-  if (!parts.hot) {
-    readiness.text += "redis: not configured\n";
-  } else {
-    const auto breaker = parts.hot->pool.stats().breaker;
-    const bool is_up = parts.hot->subscriber.is_up() && breaker == cache::Breaker::State::kClosed;
-    readiness.text += is_up ? "redis: up\n" : "redis: degraded\n";
-    readiness.text += "redis breaker: " + std::string(word(breaker)) + "\n";
-    if (!is_up) {
-      // The last refused connect by name: a wrong password, a server that is loading.
-      const auto stats = parts.hot->pool.stats();
-      readiness.text +=
-          "redis last trouble: " + std::string(cache::trouble_name(stats.last_trouble)) + " " +
-          std::string(cache::error_name(stats.last_error)) + "\n";
-    }
-  }
+  readiness.text += parts.hot ? redis_report(parts.redis_signs()) : "redis: not configured\n";
   return readiness;
 }
 

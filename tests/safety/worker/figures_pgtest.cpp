@@ -68,9 +68,8 @@ TEST_F(FiguresTest, OfThePoolAndTheCachesAreTheirOwn) {
   cache::HotCacheStats hot;
   hot.quarantined = 3;
   hot.errors.at(1) = 5;
-  safety::set_hot_cache_figures(hot, true, set());
+  safety::set_hot_cache_figures(hot, set());
   EXPECT_EQ(figures_["hot_cache/quarantined"], 3);
-  EXPECT_EQ(figures_["wakeup_channel_up/"], 1);
   const std::string name(cache::error_name(static_cast<cache::ErrorClass>(1)));
   EXPECT_EQ(figures_["redis_errors/" + name], 5);
 }
