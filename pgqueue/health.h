@@ -1,5 +1,5 @@
 // What `safetyctl doctor` asks PostgreSQL about itself: version, clock, settings, roles and
-// partitions. Every role may ask; the queue's own figures are in task_query.h, the grants in grants.h.
+// partitions. Every role may ask; the queue's own figures are in task_query.h, grants in grants.h.
 //
 // Threads:   pure functions over a connection, which is one thread's.
 // Blocks:    up to the deadline.

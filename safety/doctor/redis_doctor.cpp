@@ -1,0 +1,270 @@
+#include "safety/doctor/redis_doctor.h"
+
+#include <algorithm>
+#include <charconv>
+#include <memory>
+#include <string>
+
+#include "cache/connection.h"
+#include "safety/doctor/acl_check.h"
+#include "safety/doctor/clock_check.h"
+#include "safety/doctor/key_survey.h"
+#include "safety/doctor/server_info.h"
+
+namespace han::safety {
+namespace {
+
+using cache::Connection;
+using cache::ErrorClass;
+using cache::OpenResult;
+using cache::RedisEndpoint;
+using cache::RedisUrl;
+using cache::Reply;
+using cache::Trouble;
+
+constexpr const char* kNoApp = "MESSAGE_SAFETY_REDIS_URL is not set";
+constexpr const char* kNoOps = "MESSAGE_SAFETY_REDIS_OPS_URL is not set";
+
+constexpr std::string_view kInfoChecks[] = {
+    "redis.version",     "redis.role",    "redis.memory.limit", "redis.memory.policy",
+    "redis.persistence", "redis.evicted", "redis.connections",  "redis.databases"};
+
+std::string words_of(const OpenResult& opened) {
+  if (opened.trouble == Trouble::kRejected) {
+    return std::string("the server refused the login: ").append(error_name(opened.error));
+  }
+  return std::string("no connection: ").append(trouble_name(opened.trouble));
+}
+
+std::string fix_of(const OpenResult& opened, const std::string& variable) {
+  if (opened.trouble == Trouble::kRejected && opened.error != ErrorClass::kLoading) {
+    return "correct user and password of " + variable + ", or the server's ACL file";
+  }
+  return "check that the server runs, and " + variable;
+}
+
+std::unique_ptr<Connection> connect(const std::optional<RedisEndpoint>& endpoint,
+                                    const std::string& name, const std::string& variable,
+                                    const DoctorOptions& options, Diagnoses& diagnoses) {
+  const std::string check = "redis.connection." + name;
+  if (!endpoint) {
+    diagnoses.not_checked(check, variable + " is not set");
+    return nullptr;
+  }
+  auto opened = Connection::open(*endpoint, {}, options.deadline());
+  if (opened.connection == nullptr) {
+    diagnoses.finding(check, words_of(opened), fix_of(opened, variable));
+  } else {
+    diagnoses.ok(check, "it lets us in");
+  }
+  return std::move(opened.connection);
+}
+
+std::string user_of(const std::optional<RedisEndpoint>& endpoint) {
+  if (!endpoint) return "";
+  const auto urls = endpoint->read();
+  return urls.empty() ? "" : urls.front().user;
+}
+
+// What a command was answered with; nullopt with a reason when it was not.
+std::optional<Reply> ask(Connection& connection, std::initializer_list<std::string_view> command,
+                         const DoctorOptions& options, std::string& reason) {
+  cache::CommandBuffer commands;
+  commands.add(command);
+  auto result = connection.call(commands, options.deadline());
+  if (result.trouble != Trouble::kNone) {
+    reason = std::string("the connection failed: ").append(trouble_name(result.trouble));
+    return std::nullopt;
+  }
+  if (result.replies[0].is_error()) {
+    reason = std::string("the server refused ")
+                 .append(*command.begin())
+                 .append(": ")
+                 .append(error_name(result.replies[0].error));
+    return std::nullopt;
+  }
+  return std::move(result.replies[0]);
+}
+
+void check_clock(Connection& connection, const DoctorOptions& options, Diagnoses& diagnoses) {
+  const ClockCheck clock(options);
+  std::string reason;
+  const auto reply = ask(connection, {"TIME"}, options, reason);
+  if (!reply || reply->elements.size() != 2) {
+    diagnoses.not_checked("redis.clock", reason.empty() ? "TIME was not understood" : reason);
+    return;
+  }
+  const auto number = [](const std::string& text) {
+    std::int64_t value = 0;
+    std::from_chars(text.data(), text.data() + text.size(), value);
+    return value;
+  };
+  clock.judge(number(reply->elements[0].text) * 1000 + number(reply->elements[1].text) / 1000,
+              "redis.clock", diagnoses);
+}
+
+// Whether a client that names no user is let in: seed 000 wants the default user off.
+void check_default_user(const RedisEndpoint& endpoint, const DoctorOptions& options,
+                        Diagnoses& diagnoses) {
+  auto urls = endpoint.read();
+  if (urls.empty()) return;
+  RedisUrl url = urls.front();
+  url.user.clear();
+  url.password.clear();
+  const auto opened = Connection::open(url, {}, options.deadline());
+  const std::string_view check = "redis.acl.default";
+  if (opened.trouble == Trouble::kRejected && opened.error == ErrorClass::kNoauth) {
+    diagnoses.ok(check, "a client without a password is refused");
+  } else if (opened.connection != nullptr) {
+    diagnoses.finding(check, "a client without a password is let in",
+                      "switch the default user off: make the ACL file from "
+                      "compose/redis/users.acl.template");
+  } else {
+    diagnoses.not_checked(check, words_of(opened));
+  }
+}
+
+// One check of a field of INFO.
+template <typename Judge>
+void with_field(const ServerInfo& info, std::string_view check, std::string_view field,
+                Diagnoses& diagnoses, Judge&& judge) {
+  if (const auto value = info.text(field)) {
+    judge(*value);
+  } else {
+    diagnoses.not_checked(check, std::string("the server's INFO has no ").append(field));
+  }
+}
+
+void check_version(const ServerInfo& info, Diagnoses& diagnoses) {
+  constexpr int kOldest = 7;
+  with_field(info, "redis.version", "redis_version", diagnoses, [&](const std::string& version) {
+    diagnoses.judge(info.major_version() >= kOldest, "redis.version", version,
+                    "run Redis 7 or later");
+  });
+  with_field(info, "redis.role", "role", diagnoses, [&](const std::string& role) {
+    diagnoses.judge(role == "master", "redis.role", role,
+                    "name the primary: a replica takes no writes");
+  });
+}
+
+void check_memory(const ServerInfo& info, Diagnoses& diagnoses) {
+  with_field(info, "redis.memory.limit", "maxmemory", diagnoses, [&](const std::string& limit) {
+    diagnoses.judge(limit != "0", "redis.memory.limit",
+                    limit == "0" ? "there is no limit" : limit + " bytes",
+                    "set maxmemory to 70 % of what the server's container may have");
+  });
+  constexpr std::string_view kPolicies[] = {"volatile-lru", "volatile-ttl", "volatile-lfu"};
+  with_field(info, "redis.memory.policy", "maxmemory_policy", diagnoses,
+             [&](const std::string& policy) {
+               diagnoses.judge(std::ranges::find(kPolicies, policy) != std::end(kPolicies),
+                               "redis.memory.policy", policy,
+                               "set maxmemory-policy volatile-lru: a full server must make room, "
+                               "and by keys that have a time to live");
+             });
+  with_field(info, "redis.evicted", "evicted_keys", diagnoses, [&](const std::string& evicted) {
+    diagnoses.judge(evicted == "0", "redis.evicted",
+                    evicted + " keys were evicted since the server started",
+                    "raise maxmemory; until then evicted values are computed again");
+  });
+}
+
+void check_persistence(const ServerInfo& info, Diagnoses& diagnoses) {
+  constexpr std::string_view kCheck = "redis.persistence";
+  with_field(info, kCheck, "aof_enabled", diagnoses, [&](const std::string& aof) {
+    if (aof != "1") {
+      diagnoses.finding(kCheck, "there is no append-only file",
+                        "set appendonly yes, or expect a cold cache after each restart");
+      return;
+    }
+    for (const char* field :
+         {"aof_last_write_status", "aof_last_bgrewrite_status", "rdb_last_bgsave_status"}) {
+      const std::string status = info.text(field).value_or("ok");
+      if (status == "ok") continue;
+      diagnoses.finding(kCheck, std::string(field) + " is " + status,
+                        "look at the server's log and at the room on its disk");
+      return;
+    }
+    diagnoses.ok(kCheck, "append-only file, written without errors");
+  });
+}
+
+void check_connections(const ServerInfo& info, Diagnoses& diagnoses) {
+  with_field(info, "redis.connections", "rejected_connections", diagnoses,
+             [&](const std::string& rejected) {
+               diagnoses.judge(rejected == "0", "redis.connections",
+                               rejected + " connections were rejected since the server started",
+                               "raise maxclients, or find who connects so often");
+             });
+}
+
+// The legacy stub kept its tasks in a database of its own.
+void check_databases(const ServerInfo& info, Diagnoses& diagnoses) {
+  std::string others;
+  for (const auto& [number, keys] : info.keys_of_databases()) {
+    if (number == 0) continue;
+    others += (others.empty() ? "" : ", ") + std::to_string(number) + " (" + std::to_string(keys) +
+              " keys)";
+  }
+  diagnoses.judge(others.empty(), "redis.databases",
+                  others.empty() ? "only database 0 has keys" : "keys in database " + others,
+                  "find what writes there (the legacy stub did), and empty it; the shipped "
+                  "redis.conf has one database");
+}
+
+void check_info(Connection& ops, const DoctorOptions& options, Diagnoses& diagnoses) {
+  std::string reason;
+  const auto reply = ask(ops, {"INFO"}, options, reason);
+  if (!reply) {
+    for (const std::string_view check : kInfoChecks) diagnoses.not_checked(check, reason);
+    return;
+  }
+  const ServerInfo info(reply->text);
+  check_version(info, diagnoses);
+  check_memory(info, diagnoses);
+  check_persistence(info, diagnoses);
+  check_connections(info, diagnoses);
+  check_databases(info, diagnoses);
+}
+
+void examine_as_ops(Connection& ops, const RedisTargets& targets, const DoctorOptions& options,
+                    Diagnoses& diagnoses) {
+  check_info(ops, options, diagnoses);
+  const std::string app_user = user_of(targets.app);
+  check_acl(ops, AclRole::kApp,
+            app_user.empty() ? std::string(shipped_user(AclRole::kApp)) : app_user, options,
+            diagnoses);
+  check_acl(ops, AclRole::kOps, user_of(targets.ops), options, diagnoses);
+  check_acl(ops, AclRole::kHealth, std::string(shipped_user(AclRole::kHealth)), options, diagnoses);
+  judge_keys(survey_keys(ops, options), options, diagnoses);
+}
+
+void skip_ops(const std::string& reason, Diagnoses& diagnoses) {
+  for (const std::string_view check : kInfoChecks) diagnoses.not_checked(check, reason);
+  for (const AclRole role : {AclRole::kApp, AclRole::kOps, AclRole::kHealth}) {
+    skip_acl(role, reason, diagnoses);
+  }
+  skip_keys(reason, diagnoses);
+}
+
+}  // namespace
+
+void examine_redis(const RedisTargets& targets, const DoctorOptions& options,
+                   Diagnoses& diagnoses) {
+  const auto app =
+      connect(targets.app, "message_safety", "MESSAGE_SAFETY_REDIS_URL", options, diagnoses);
+  const auto ops = connect(targets.ops, "ops", "MESSAGE_SAFETY_REDIS_OPS_URL", options, diagnoses);
+  if (Connection* any = app ? app.get() : ops.get()) {
+    check_clock(*any, options, diagnoses);
+    check_default_user(app ? *targets.app : *targets.ops, options, diagnoses);
+  } else {
+    diagnoses.not_checked("redis.clock", "there is no connection");
+    diagnoses.not_checked("redis.acl.default", "there is no connection");
+  }
+  if (ops) {
+    examine_as_ops(*ops, targets, options, diagnoses);
+  } else {
+    skip_ops(targets.ops ? "there is no connection as ops" : kNoOps, diagnoses);
+  }
+}
+
+}  // namespace han::safety
