@@ -11,6 +11,7 @@
 #include "safety/apps/ctl/arguments.h"
 #include "safety/apps/ctl/check_command.h"
 #include "safety/apps/ctl/database.h"
+#include "safety/apps/ctl/doctor_command.h"
 #include "safety/apps/ctl/explain_command.h"
 #include "safety/apps/ctl/migrate_command.h"
 #include "safety/apps/ctl/output.h"
@@ -27,7 +28,7 @@ namespace {
 
 constexpr const char* kFooter =
     "Exit codes: 0 done (of a verdict: allow or monitor), 10 block, 11 indeterminate, 2 usage,\n"
-    "3 findings (lint, test), 1 other failures. -- ends options; - reads standard input.\n"
+    "3 findings (lint, test, doctor), 1 other failures. -- ends options; - reads standard input.\n"
     "Example:\n  safetyctl check text --rules rules.yaml --config config.yaml 'hello there'";
 
 ExitCode run(int argc, const char* const* argv) {
@@ -44,6 +45,7 @@ ExitCode run(int argc, const char* const* argv) {
   add_queue_command(app, command);
   add_replay_command(app, command);
   add_migrate_command(app, command);
+  add_doctor_command(app, command);
   try {
     app.parse(protected_arguments(argc, argv));
   } catch (const CLI::Success& asked) {  // --help or --version

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
-#include <sstream>
+
+#include "safety/secret_text.h"
 
 namespace han::safety {
 namespace {
@@ -154,22 +154,6 @@ Settings read(const YamlNode& root) {
   return settings;
 }
 
-// The value of NAME, or the content of the file that NAME_FILE names, without its last line end.
-std::optional<std::string> secret(
-    const std::string& name,
-    const std::function<std::optional<std::string>(const std::string&)>& environment) {
-  const auto path = environment(name + "_FILE");
-  if (!path) return environment(name);
-  std::ifstream file(*path, std::ios::binary);
-  std::ostringstream text;
-  if (!file || !(text << file.rdbuf())) {
-    throw ConfigError("environment", 0, name + "_FILE", "the file cannot be read or is empty");
-  }
-  std::string value = text.str();
-  while (!value.empty() && (value.back() == '\n' || value.back() == '\r')) value.pop_back();
-  return value;
-}
-
 }  // namespace
 
 Settings parse_settings(const std::string& name, std::string_view text) {
@@ -187,7 +171,7 @@ Settings load_settings(const std::string& path) {
 Addresses load_addresses(
     const std::function<std::optional<std::string>(const std::string&)>& environment) {
   Addresses addresses;
-  const auto database = secret("MESSAGE_SAFETY_DATABASE_URL", environment);
+  const auto database = secret_text("MESSAGE_SAFETY_DATABASE_URL", environment);
   if (!database || database->empty()) {
     throw ConfigError("environment", 0, "MESSAGE_SAFETY_DATABASE_URL",
                       "is not set; set it, or MESSAGE_SAFETY_DATABASE_URL_FILE, to PostgreSQL's "

@@ -1,10 +1,11 @@
 #include "safety/apps/ctl/database.h"
 
 #include <chrono>
-#include <cstdlib>
 
+#include "cache/endpoint.h"
 #include "safety/apps/ctl/arguments.h"
 #include "safety/base/deadline.h"
+#include "safety/secret_text.h"
 
 namespace han::safety {
 namespace {
@@ -34,14 +35,20 @@ bool is_about_server(std::string_view text) {
 
 void add_database_options(CLI::App& app, DatabaseOptions& options) {
   add_string(app, "--database", options.url,
-             std::string("Database URL (else ") + kVariable + ", which other users cannot see)");
+             std::string("Database URL (else ") + kVariable +
+                 " or _URL_FILE, which other users cannot see)");
   add_json_flag(app, options.json);
+}
+
+std::optional<std::string> environment_database_url() {
+  auto url = secret_text(kVariable, cache::RedisEndpoint::process_environment);
+  if (url && url->empty()) url.reset();
+  return url;
 }
 
 std::string database_url(const DatabaseOptions& options) {
   if (options.url && !options.url->empty()) return *options.url;
-  const char* from_environment = std::getenv(kVariable);
-  if (from_environment != nullptr && *from_environment != '\0') return from_environment;
+  if (auto url = environment_database_url()) return *url;
   throw Failure(ExitCode::kUsage, "no database is named",
                 std::string("set ") + kVariable + " or give --database URL");
 }

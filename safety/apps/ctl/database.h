@@ -20,13 +20,15 @@ namespace han::safety {
 
 // What every command of the database takes.
 struct DatabaseOptions {
-  std::optional<std::string> url;  // else MESSAGE_SAFETY_DATABASE_URL
+  std::optional<std::string> url;  // else MESSAGE_SAFETY_DATABASE_URL, or the file of _URL_FILE
   bool json = false;
 };
 
 void add_database_options(CLI::App& app, DatabaseOptions& options);
 
 std::string database_url(const DatabaseOptions& options);
+// That of the environment alone, if there is one.
+std::optional<std::string> environment_database_url();
 
 // For commands that need a pool: one connection.
 pgqueue::PoolOptions command_pool(const DatabaseOptions& options);

@@ -10,7 +10,7 @@
 #include "pgqueue/migrator.h"
 #include "safety/apps/ctl/database.h"
 #include "safety/apps/ctl/output.h"
-#include "safety/text/utf8.h"
+#include "safety/apps/ctl/role_options.h"
 
 namespace han::safety {
 namespace {
@@ -18,15 +18,11 @@ namespace {
 using pgqueue::MigrationStatus;
 
 constexpr std::chrono::hours kMigrationTimeout{1};
-constexpr std::size_t kRoleBytesMax = 63;
 
 struct MigrateOptions {
   bool status = false;
   bool roles = false;
-  std::optional<std::string> owner_role;
-  std::optional<std::string> worker_role;
-  std::optional<std::string> api_role;
-  std::optional<std::string> readonly_role;
+  RoleOptions role_names;
   DatabaseOptions database;
 };
 
@@ -44,31 +40,11 @@ std::string_view to_string(MigrationStatus::State state) {
   return "";
 }
 
-void set_role(std::string& role, const std::optional<std::string>& name, const char* option) {
-  if (!name) return;
-  if (name->empty() || name->size() > kRoleBytesMax || !is_valid_utf8(*name)) {
-    throw Failure(ExitCode::kUsage, std::string(option) + " is no name of a role",
-                  "give 1 to 63 bytes");
-  }
-  role = *name;
-}
-
-pgqueue::RoleNames role_names(const MigrateOptions& options) {
-  pgqueue::RoleNames names;
-  set_role(names.owner, options.owner_role, "--owner-role");
-  set_role(names.worker, options.worker_role, "--worker-role");
-  set_role(names.api, options.api_role, "--api-role");
-  set_role(names.readonly, options.readonly_role, "--readonly-role");
-  return names;
-}
-
 void check_usage(const MigrateOptions& options) {
   if (options.status && options.roles) {
     throw Failure(ExitCode::kUsage, "--status and --roles are two things", "give one of them");
   }
-  const bool names_role =
-      options.owner_role || options.worker_role || options.api_role || options.readonly_role;
-  if (names_role && !options.roles) {
+  if (options.role_names.is_any_given() && !options.roles) {
     throw Failure(ExitCode::kUsage, "a role is named", "give --roles too, which makes the roles");
   }
 }
@@ -101,7 +77,7 @@ std::vector<std::string> apply_pending(pgqueue::Migrator& migrator) {
 
 ExitCode run(const MigrateOptions& options) {
   check_usage(options);
-  const pgqueue::RoleNames names = role_names(options);
+  const pgqueue::RoleNames names = role_names(options.role_names);
   auto connection = connect_database(options.database);
   pgqueue::Migrator migrator(connection);
   if (options.status)
@@ -144,10 +120,7 @@ void add_migrate_command(CLI::App& app, Command& command) {
   const auto options = std::make_shared<MigrateOptions>();
   add_flag(leaf, "--status", options->status, "List the migrations and change nothing");
   add_flag(leaf, "--roles", options->roles, "Make the roles and grants too");
-  add_string(leaf, "--owner-role", options->owner_role, "Name (message_safety_owner)");
-  add_string(leaf, "--worker-role", options->worker_role, "Name (message_safety_worker)");
-  add_string(leaf, "--api-role", options->api_role, "Name (message_safety_api)");
-  add_string(leaf, "--readonly-role", options->readonly_role, "Name (message_safety_readonly)");
+  add_role_options(leaf, options->role_names);
   add_database_options(leaf, options->database);
   set_run(leaf, command, options, run);
 }
