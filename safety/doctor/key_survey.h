@@ -1,5 +1,5 @@
-// KeySurvey: looks at every key of Redis Safety: that it is one of ours, of its type, with a time to
-// live within its cap, and a value within its bounds.
+// KeySurvey: looks at every key of Redis Safety: that it is one of ours, of its type, with a time
+// to live within its cap, and a value within its bounds.
 //
 // It proves I1 (no task or lease state, no key of the legacy stub) and I8. Names are compared and
 // counted, never shown: a foreign one may hold anything.

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "cache/connection.h"
+#include "cache/script_check.h"
 #include "safety/doctor/acl_check.h"
 #include "safety/doctor/clock_check.h"
 #include "safety/doctor/key_survey.h"
@@ -22,7 +23,6 @@ using cache::RedisUrl;
 using cache::Reply;
 using cache::Trouble;
 
-constexpr const char* kNoApp = "MESSAGE_SAFETY_REDIS_URL is not set";
 constexpr const char* kNoOps = "MESSAGE_SAFETY_REDIS_OPS_URL is not set";
 
 constexpr std::string_view kInfoChecks[] = {
@@ -101,6 +101,16 @@ void check_clock(Connection& connection, const DoctorOptions& options, Diagnoses
   };
   clock.judge(number(reply->elements[0].text) * 1000 + number(reply->elements[1].text) / 1000,
               "redis.clock", diagnoses);
+}
+
+// As the workers' own user: a right that a script lacks shows here, not in the middle of work.
+void check_scripts(Connection& app, const DoctorOptions& options, Diagnoses& diagnoses) {
+  const auto checks = cache::check_scripts(app, options.deadline());
+  const std::string bad = cache::describe_bad(checks);
+  diagnoses.judge(bad.empty(), "redis.scripts",
+                  bad.empty() ? std::to_string(checks.size()) + " scripts run as they should" : bad,
+                  "make the ACL file anew from compose/redis/users.acl.template: each command "
+                  "inside a script needs its own right");
 }
 
 // Whether a client that names no user is let in: seed 000 wants the default user off.
@@ -259,6 +269,12 @@ void examine_redis(const RedisTargets& targets, const DoctorOptions& options,
   } else {
     diagnoses.not_checked("redis.clock", "there is no connection");
     diagnoses.not_checked("redis.acl.default", "there is no connection");
+  }
+  if (app) {
+    check_scripts(*app, options, diagnoses);
+  } else {
+    diagnoses.not_checked("redis.scripts", targets.app ? "there is no connection as their user"
+                                                       : "MESSAGE_SAFETY_REDIS_URL is not set");
   }
   if (ops) {
     examine_as_ops(*ops, targets, options, diagnoses);
