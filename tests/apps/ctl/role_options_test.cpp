@@ -20,7 +20,7 @@ TEST(RoleOptions, ThoseNotGivenHaveTheirUsualNames) {
 }
 
 TEST(RoleOptions, RefusesWhatIsNoName) {
-  for (const std::string name : {std::string(), std::string(64, 'x'), std::string("\xff")}) {
+  for (const std::string& name : {std::string(), std::string(64, 'x'), std::string("\xff")}) {
     EXPECT_THROW(role_names(RoleOptions{.owner = name}), safety::Failure);
   }
   EXPECT_EQ(role_names(RoleOptions{.owner = std::string(63, 'x')}).owner.size(), 63U);
