@@ -228,7 +228,7 @@ std::vector<Lookup> HotCache::get_texts(std::span<const TextKey> keys,
       .texts;
 }
 
-// By script, so that a good value that another worker has just written is never deleted.
+// By a script that compares, so a good value that another worker has just written is never deleted.
 void HotCache::quarantine(Pool::Lease& lease, std::span<const Bad> bad, safety::Deadline deadline) {
   std::vector<ScriptCall> calls;
   calls.reserve(bad.size());
@@ -236,11 +236,16 @@ void HotCache::quarantine(Pool::Lease& lease, std::span<const Bad> bad, safety::
     calls.push_back(one.is_oversized ? delete_if_longer(one.key, kValueBytesMax)
                                      : delete_if_equal(one.key, one.bytes));
   }
-  const auto run = run_scripts(lease, calls, deadline);
-  for (std::size_t i = 0; i < run.replies.size(); ++i) {
+  const ScriptRun run = run_scripts(lease, calls, deadline);
+  // Lost by the server and loaded again: nothing to act on, but to be seen.
+  for (std::size_t i = 0; i < run.reloads; ++i) counters_.count_error(ErrorClass::kNoscript);
+  if (run.trouble != Trouble::kNone) return;
+  for (std::size_t i = 0; i < bad.size(); ++i) {
     const Reply& reply = run.replies[i];
     if (reply.is_error()) counters_.count_error(reply.error);
-    if (reply.integer == 1) counters_.count(bad[i].kind, &HotKindStats::quarantined);
+    if (reply.kind == Reply::Kind::kInteger && reply.integer > 0) {
+      counters_.count(bad[i].kind, &HotKindStats::quarantined);
+    }
   }
 }
 

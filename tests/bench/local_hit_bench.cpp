@@ -132,15 +132,14 @@ void run(const Options& options) {
   table.add({"hit, two threads", "-", two.text()});
   std::cout << table.text() << "\nhit / HMAC alone: " << at_most(hit, kHitTarget)
             << "\n2 threads / 1: " << at_least(threads, kThreadsTarget) << "\n";
-  const BenchResult result{
-      .bench = "local-hit",
-      .sides = {{"hmac_ns", mac_ns.median()},
-                {"hit_ns", hit_ns.median()},
-                {"hits_per_s_1", one.median()},
-                {"hits_per_s_2", two.median()}},
-      .ratio = hit,
-      .target = kHitTarget,
-      .ratios = {{"hit/hmac", hit}, {"2 threads/1", threads}}};
+  const BenchResult result{.bench = "local-hit",
+                           .sides = {{"hmac_ns", mac_ns.median()},
+                                     {"hit_ns", hit_ns.median()},
+                                     {"hits_per_s_1", one.median()},
+                                     {"hits_per_s_2", two.median()}},
+                           .ratio = hit,
+                           .target = kHitTarget,
+                           .ratios = {{"hit/hmac", hit}, {"2 threads/1", threads}}};
   if (options.common.is_json) std::cout << result.json() << "\n";
 }
 

@@ -107,11 +107,8 @@ void run(const Options& options) {
   const std::vector<std::pair<std::string, double>> traces = {{"zipf", 0},
                                                               {"zipf+scans", options.scan_share}};
   const std::vector<std::size_t> percents = {1, 5, 20};
-  BenchResult result{.bench = "local-policy",
-                     .sides = {},
-                     .ratio = 0,
-                     .target = kTarget,
-                     .ratios = {}};
+  BenchResult result{
+      .bench = "local-policy", .sides = {}, .ratio = 0, .target = kTarget, .ratios = {}};
   std::cout << options.items << " popular keys, skew " << options.skew << ", " << options.length
             << " accesses; scans: " << options.scan_share * 100 << " % of them in runs of "
             << options.scan_length << "; " << options.common.rounds << " rounds, medians\n\n";
@@ -141,9 +138,8 @@ void run(const Options& options) {
     result.ratios["LocalCache/" + name] = mixed["LocalCache"] / sum;
   }
   result.ratio = mixed["LocalCache"] / mixed["LRU"];
-  std::cout << table.text() << "\nwith scans, LocalCache / LRU: "
-            << at_least(result.ratio, kTarget) << "; / the best of all: "
-            << short_number(mixed["LocalCache"] / best) << "\n";
+  std::cout << table.text() << "\nwith scans, LocalCache / LRU: " << at_least(result.ratio, kTarget)
+            << "; / the best of all: " << short_number(mixed["LocalCache"] / best) << "\n";
   if (options.common.is_json) std::cout << result.json() << "\n";
 }
 

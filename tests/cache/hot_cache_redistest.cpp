@@ -326,25 +326,32 @@ TEST(HotCache, CountsWhatAnAclDenies) {
   EXPECT_EQ(site.pool.stats().breaker, Breaker::State::kClosed);
 }
 
-TEST(HotCache, QuarantineSurvivesLostScriptsAndCountsDeniedOnes) {
+TEST(HotCache, B26_DeletesNothingWhenTheScriptsOwnCommandsAreDenied) {
   RedisServerOptions options;
-  options.users = {"app on >pw resetchannels ~han:safety:* -@all +ping +mget +evalsha"};
+  options.users = {
+      "app on >pw resetchannels ~han:safety:* -@all +ping +mget +evalsha +script|load +del"};
   const RedisServer server(options);
-  {
-    Site site(server.url());
-    ASSERT_TRUE(site.connected());
-    server.ask({"SCRIPT", "FLUSH"});
-    set(server, key_of("bad"), "garbage");
-    EXPECT_EQ(site.get("bad").outcome, Outcome::kMiss);
-    EXPECT_EQ(server.ask({"EXISTS", key_of("bad").str()}), "0");
-    EXPECT_EQ(site.hot.stats().quarantined, 1u);
-  }
   Site site("redis://app:pw@127.0.0.1:" + std::to_string(server.port()));
   ASSERT_TRUE(site.connected());
   set(server, key_of("bad"), "garbage");
   EXPECT_EQ(site.get("bad").outcome, Outcome::kMiss);
-  EXPECT_EQ(server.ask({"EXISTS", key_of("bad").str()}), "1");
+  EXPECT_EQ(server.ask({"EXISTS", key_of("bad").str()}), "1") << "the DEL was unconditional";
+  EXPECT_EQ(site.hot.stats().quarantined, 0u);
   EXPECT_EQ(site.hot.stats().errors[static_cast<std::size_t>(ErrorClass::kScriptDenied)], 1u);
+}
+
+// covers 000-X08
+TEST(HotCache, QuarantinesAlsoAfterTheScriptsWereFlushed) {
+  const RedisServer server;
+  Site site(server.url());
+  ASSERT_TRUE(site.recovers("good"));
+  server.ask({"SCRIPT", "FLUSH"});
+  const std::vector<TextKey> keys = {key_of("bad"), key_of("worse")};
+  for (const auto& key : keys) set(server, key, "garbage");
+  site.hot.get_texts(keys, kPeppers, late());
+  EXPECT_EQ(server.ask({"EXISTS", keys[0].str(), keys[1].str()}), "0");
+  EXPECT_EQ(site.hot.stats().quarantined, 2u);
+  EXPECT_EQ(site.hot.stats().errors[static_cast<std::size_t>(ErrorClass::kNoscript)], 1u);
 }
 
 TEST(HotCache, AFullServerRefusesWritesAndStillReads) {

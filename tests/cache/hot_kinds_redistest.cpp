@@ -263,6 +263,21 @@ TEST_F(HotKinds, B19_OneBadValueIsAMissAndIsDeletedInEveryKind) {
   }
 }
 
+TEST_F(HotKinds, BadValuesOfSeveralKindsAreCountedForEach) {
+  start();
+  for (std::size_t i = 0; i < 4; ++i) {
+    const std::string bytes = i == 1 ? std::string(kValueBytesMax + 1, 'x') : "garbage";
+    server_->ask({"SET", batch_.names()[i], bytes, "EX", "60"});
+  }
+  EXPECT_EQ(each(get(), kIsHit), Flags(4, false));
+  for (std::size_t i = 0; i < 4; ++i) {
+    const auto counts = stats(static_cast<KeyKind>(i));
+    EXPECT_EQ(counts.quarantined, 1u);
+    EXPECT_EQ(counts.oversized, i == 1 ? 1u : 0u);
+    EXPECT_EQ(counts.undecodable, i == 1 ? 0u : 1u);
+  }
+}
+
 TEST_F(HotKinds, B18_AValueOfAnotherSubjectIsRefusedInEveryKind) {
   start();
   ASSERT_EQ(put(), PutOutcome::kStored);
