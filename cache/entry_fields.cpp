@@ -152,8 +152,15 @@ bool CanonicalReader::skip(std::string_view literal) {
   return true;
 }
 
+// The comma, the name in quotes, the colon.
 bool CanonicalReader::begin(std::string_view name) {
-  return skip(",\"") && skip(name) && skip("\":");
+  constexpr std::size_t kMarks = 4;
+  const std::size_t size = name.size() + kMarks;
+  const bool is_next = rest_.size() >= size && rest_[0] == ',' && rest_[1] == '"' &&
+                       rest_[size - 2] == '"' && rest_[size - 1] == ':' &&
+                       rest_.compare(2, name.size(), name) == 0;
+  if (is_next) rest_.remove_prefix(size);
+  return is_next;
 }
 
 // Up to the closing quote; an escape fails the rule.
@@ -178,6 +185,9 @@ bool CanonicalReader::optional_word(std::string_view name, std::string& out, con
 bool CanonicalReader::list(Words& out, const WordRule& rule) {
   if (skip("[]")) return true;
   if (!skip("[\"")) return false;
+  // Few have more; those grow.
+  constexpr std::size_t kUsual = 4;
+  out.reserve(kUsual);
   do {
     if (!quoted(out.emplace_back(), rule)) return false;
   } while (skip(",\""));

@@ -117,81 +117,83 @@ class HotCache::Reading {
       }
       for (Reply& element : reply.elements) {
         const auto at = lookups.size();
-        lookups.push_back(judge<Entry>(element, keys[at], pttls.empty() ? nullptr : &pttls[at]));
+        const Reply* pttl = pttls.empty() ? nullptr : &pttls[at];
+        judge(element, keys[at], pttl, lookups.emplace_back());
       }
     }
+    count<Entry>(lookups);
     return lookups;
   }
 
+  // Hits and misses; unavailable ones are counted where they are made.
   template <typename Entry>
-  LookupOf<Entry> judge(Reply& reply, const typename Entry::Key& key, const Reply* pttl) {
-    LookupOf<Entry> lookup;
-    Decoded<Entry> decoded;
-    const bool is_oversized = reply.is_error() && reply.error == ErrorClass::kOversized;
-    if (is_oversized) {
-      decoded.outcome = DecodeOutcome::kOversized;
-    } else if (reply.kind == Reply::Kind::kBulk) {
-      decoded = decode_entry(reply.text, key, pepper_ids_);
-    } else {
-      // Nil: there is no such key, or it holds something that is no string.
-      return miss<Entry>();
+  void count(const std::vector<LookupOf<Entry>>& lookups) {
+    using Outcome = typename LookupOf<Entry>::Outcome;
+    const auto of = [&](Outcome outcome) {
+      return static_cast<std::uint64_t>(
+          std::ranges::count(lookups, outcome, &LookupOf<Entry>::outcome));
+    };
+    if (const auto hits = of(Outcome::kHit); hits > 0) {
+      cache_.counters_.count(Entry::kKind, &HotKindStats::hits, hits);
     }
+    if (const auto misses = of(Outcome::kMiss); misses > 0) {
+      cache_.counters_.count(Entry::kKind, &HotKindStats::misses, misses);
+    }
+  }
+
+  // `lookup`: a miss until it is found to be something else.
+  template <typename Entry>
+  void judge(Reply& reply, const typename Entry::Key& key, const Reply* pttl,
+             LookupOf<Entry>& lookup) {
+    if (reply.is_error() && reply.error == ErrorClass::kOversized) {
+      cache_.counters_.count(Entry::kKind, &HotKindStats::oversized);
+      return note_bad<Entry>(reply, key, true);
+    }
+    // Nil: there is no such key, or it holds something that is no string.
+    if (reply.kind != Reply::Kind::kBulk) return;
+    Decoded<Entry> decoded = decode_entry(reply.text, key, pepper_ids_);
     switch (decoded.outcome) {
       case DecodeOutcome::kEntry:
-        return hit<Entry>(std::move(decoded.entry), reply, key, pttl);
+        return hit<Entry>(std::move(decoded.entry), reply, key, pttl, lookup);
       case DecodeOutcome::kUndecodable:
         cache_.counters_.count(Entry::kKind, &HotKindStats::undecodable);
-        note_bad<Entry>(reply, key, false);
-        break;
+        return note_bad<Entry>(reply, key, false);
       case DecodeOutcome::kOversized:
         cache_.counters_.count(Entry::kKind, &HotKindStats::oversized);
-        note_bad<Entry>(reply, key, true);
-        break;
+        return note_bad<Entry>(reply, key, true);
       case DecodeOutcome::kNewerSchema:
         cache_.counters_.count(Entry::kKind, &HotKindStats::newer_schema);
         lookup.is_newer_schema = true;
-        break;
+        return;
       case DecodeOutcome::kForeign:
         cache_.counters_.count(Entry::kKind, &HotKindStats::foreign);
-        break;
+        return;
     }
-    cache_.counters_.count(Entry::kKind, &HotKindStats::misses);
-    return lookup;
   }
 
   template <typename Entry>
-  LookupOf<Entry> hit(Entry entry, Reply& reply, const typename Entry::Key& key,
-                      const Reply* pttl) {
-    milliseconds life = kLocalTtlMax;
+  void hit(Entry&& entry, Reply& reply, const typename Entry::Key& key, const Reply* pttl,
+           LookupOf<Entry>& lookup) {
+    lookup.life = kLocalTtlMax;
     if constexpr (std::is_same_v<Entry, DnsEntry>) {
       if (pttl == nullptr || pttl->kind != Reply::Kind::kInteger) {
         cache_.counters_.count_error(pttl != nullptr && pttl->is_error() ? pttl->error
                                                                          : ErrorClass::kOther);
-        return all_unavailable<Entry>(1).front();
+        lookup = all_unavailable<Entry>(1).front();
+        return;
       }
       if (pttl->integer == kNoTtl) {
         // None of ours: each is written with its time to live.
         cache_.counters_.count(Entry::kKind, &HotKindStats::undecodable);
-        note_bad<Entry>(reply, key, false);
-        return miss<Entry>();
+        return note_bad<Entry>(reply, key, false);
       }
-      life =
-          pttl->integer == kNoKey ? milliseconds(0) : dns_life(entry, pttl->integer, cache_.clock_);
-      if (life.count() <= 0) return miss<Entry>();
+      const bool is_gone = pttl->integer == kNoKey;
+      lookup.life = is_gone ? milliseconds(0) : dns_life(entry, pttl->integer, cache_.clock_);
+      if (lookup.life.count() <= 0) return;
     }
-    cache_.counters_.count(Entry::kKind, &HotKindStats::hits);
-    LookupOf<Entry> lookup;
     lookup.outcome = LookupOf<Entry>::Outcome::kHit;
-    lookup.life = life;
-    lookup.entry = std::move(entry);
+    lookup.entry.emplace(std::move(entry));
     lookup.bytes = std::move(reply.text);
-    return lookup;
-  }
-
-  template <typename Entry>
-  LookupOf<Entry> miss() {
-    cache_.counters_.count(Entry::kKind, &HotKindStats::misses);
-    return {};
   }
 
   template <typename Entry>

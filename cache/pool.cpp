@@ -139,7 +139,7 @@ std::unique_ptr<Connection> Pool::take_fresh_idle() {
     if (connection->is_fresh()) return connection;
     ++counts_.discarded;
     // The thread makes a new one.
-    changed_.notify_all();
+    room_.notify_all();
   }
   return nullptr;
 }
@@ -160,6 +160,8 @@ void Pool::give_back(std::unique_ptr<Connection> connection) {
     idle_.clear();
   }
   changed_.notify_all();
+  // Only then: waking the thread costs more than a command.
+  if (has_room()) room_.notify_all();
 }
 
 bool Pool::wait_connected(safety::Deadline deadline) {
@@ -203,9 +205,9 @@ void Pool::run(const std::stop_token& stop) {
       const auto now = safety::system_clock().now();
       if (has_room() && due > now) {
         // Nothing that may happen makes it due earlier.
-        changed_.wait_until(lock, stop, due, [] { return false; });
+        room_.wait_until(lock, stop, due, [] { return false; });
       } else if (!has_room()) {
-        changed_.wait_until(lock, stop, now + kIdleCheckInterval, [&] {
+        room_.wait_until(lock, stop, now + kIdleCheckInterval, [&] {
           mutex_.assert_held();
           return has_room();
         });

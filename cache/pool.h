@@ -119,7 +119,9 @@ class Pool {
   TroubleBoard board_;
   WakeFd stop_fd_;
   mutable safety::Mutex mutex_;
+  // For borrowers: a connection came back or was made. For the thread: there is room for one.
   std::condition_variable_any changed_;
+  std::condition_variable_any room_;
   std::vector<std::unique_ptr<Connection>> idle_ GUARDED_BY(mutex_);
   std::size_t in_use_ GUARDED_BY(mutex_) = 0;
   bool is_stopped_ GUARDED_BY(mutex_) = false;

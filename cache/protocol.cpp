@@ -106,8 +106,11 @@ void CommandBuffer::add(std::span<const std::string_view> arguments) {
 
 struct ReplyReader::Impl {
   explicit Impl(const ReplyLimits& limits) : frame(limits), functions(reply_functions()) {
+    // By default a buffer of more than 16 KiB is freed after each batch, and allocated anew.
+    constexpr std::size_t kIdleBufferBytesMax = 256 * 1024;
     reader.reset(redisReaderCreateWithFunctions(&functions));
     SAFETY_CHECK(reader != nullptr);
+    reader->maxbuf = kIdleBufferBytesMax;
   }
 
   FrameCheck frame;

@@ -46,7 +46,7 @@ TEST(CachePolicies, AScanDoesNotWashOutPopularKeys) {
     }
     for (std::uint64_t key = 1'000; key < 1'000 + 2 * kCapacity; ++key) policy->access(key);
     std::size_t found = 0;
-    for (std::uint64_t key = 0; key < kCapacity / 2; ++key) found += policy->access(key) ? 1 : 0;
+    for (std::uint64_t key = 0; key < kCapacity / 2; ++key) found += policy->access(key) ? 1U : 0U;
     if (name == "LRU") {
       EXPECT_EQ(found, 0u);
     } else {

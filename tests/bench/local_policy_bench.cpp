@@ -96,7 +96,7 @@ void run_one(const Side& side, std::size_t capacity, const Trace& trace, Figures
   const auto policy = side.make(capacity);
   std::size_t hits = 0;
   const auto begin = std::chrono::steady_clock::now();
-  for (const std::uint64_t key : trace) hits += policy->access(key) ? 1 : 0;
+  for (const std::uint64_t key : trace) hits += policy->access(key) ? 1U : 0U;
   const std::chrono::duration<double, std::nano> took = std::chrono::steady_clock::now() - begin;
   const auto accesses = static_cast<double>(trace.size());
   figures.hit_percent.add(100 * static_cast<double>(hits) / accesses);

@@ -44,10 +44,9 @@ double peer_keys_per_s(const RedisSide& side, const Options& options) {
   const TempDir dir;
   const auto url = cache::RedisUrl::parse(side.server().unix_url());
   Process process(
-      {.program = "redis-benchmark",
-       .arguments = {"-s", side.server().socket_path(), "--user", url.user, "-a", url.password,
-                     "-c", "1", "-P", std::to_string(options.batch), "-n",
-                     std::to_string(options.keys), "--csv", "GET", side.keys().front().str()},
+      {.argv = {"redis-benchmark", "-s", side.server().socket_path(), "--user", url.user, "-a",
+                url.password, "-c", "1", "-P", std::to_string(options.batch), "-n",
+                std::to_string(options.keys), "--csv", "GET", side.keys().front().str()},
        .output_path = dir.file("output")});
   if (!process.wait(safety::Deadline::after(std::chrono::minutes(5)))) {
     throw std::runtime_error("redis-benchmark does not end");
