@@ -46,10 +46,6 @@ OpenResult Connection::open(const RedisEndpoint& endpoint, const ReplyLimits& li
 OpenResult Connection::open(std::span<const RedisUrl> candidates, const ReplyLimits& limits,
                             safety::Deadline deadline, int wake_fd) {
   OpenResult result;
-  if (candidates.front().use_tls) {
-    result.trouble = Trouble::kRefused;
-    return result;
-  }
   std::unique_ptr<Connection> connection(new Connection(limits));
   result.trouble = connection->socket_.open(candidates.front(), deadline, wake_fd);
   if (result.trouble != Trouble::kNone) return result;

@@ -4,6 +4,8 @@
 #include <fstream>
 #include <utility>
 
+#include "cache/tls.h"
+
 namespace han::cache {
 namespace {
 
@@ -76,7 +78,11 @@ std::optional<RedisEndpoint> RedisEndpoint::from_environment(const std::string& 
   source.ca_file = value(name + "_CA_FILE");
   if (source.ca_file.empty()) source.ca_file = value("MESSAGE_SAFETY_REDIS_CA_FILE");
   RedisEndpoint endpoint(std::move(source));
-  endpoint.read();
+  const bool has_tls = endpoint.read().front().use_tls;
+  const auto& ca_file = endpoint.source_.ca_file;
+  if (has_tls && !ca_file.empty() && !TlsStream::is_ca_file(ca_file)) {
+    throw UrlError("Redis CA: its file cannot be read or holds no certificate");
+  }
   return endpoint;
 }
 

@@ -15,6 +15,8 @@
 #include <string>
 #include <utility>
 
+#include "cache/tls.h"
+
 namespace han::cache {
 namespace {
 
@@ -44,39 +46,22 @@ void tune_tcp(int fd) {
 
 }  // namespace
 
-std::string_view trouble_name(Trouble trouble) {
-  switch (trouble) {
-    case Trouble::kNone:
-      return "none";
-    case Trouble::kTimeout:
-      return "timeout";
-    case Trouble::kClosed:
-      return "closed";
-    case Trouble::kProtocol:
-      return "protocol";
-    case Trouble::kRefused:
-      return "refused";
-    case Trouble::kNameUnknown:
-      return "name_unknown";
-    case Trouble::kRejected:
-      return "rejected";
-    case Trouble::kEndpoint:
-      return "endpoint";
-    case Trouble::kInterrupted:
-      return "interrupted";
-  }
-  return "closed";
-}
+Socket::Socket() = default;
 
-Socket::Socket(Socket&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
+Socket::~Socket() { close(); }
+
+Socket::Socket(Socket&& other) noexcept
+    : fd_(std::exchange(other.fd_, -1)), tls_(std::move(other.tls_)) {}
 
 Socket& Socket::operator=(Socket&& other) noexcept {
   close();
   fd_ = std::exchange(other.fd_, -1);
+  tls_ = std::move(other.tls_);
   return *this;
 }
 
 void Socket::close() {
+  tls_.reset();
   if (fd_ >= 0) ::close(fd_);
   fd_ = -1;
 }
@@ -104,6 +89,7 @@ Trouble Socket::open(const RedisUrl& url, safety::Deadline deadline, int wake_fd
   for (const addrinfo* one = raw; one != nullptr; one = one->ai_next) {
     trouble = connect_to(one->ai_addr, one->ai_addrlen, deadline, wake_fd);
     if (trouble == Trouble::kNone) tune_tcp(fd_);
+    if (trouble == Trouble::kNone && url.use_tls) trouble = start_tls(url, deadline, wake_fd);
     const bool is_final = trouble == Trouble::kNone || trouble == Trouble::kTimeout ||
                           trouble == Trouble::kInterrupted;
     if (is_final) return trouble;
@@ -136,26 +122,52 @@ Trouble Socket::wait_connected(safety::Deadline deadline, int wake_fd) {
   return Trouble::kNone;
 }
 
+Trouble Socket::start_tls(const RedisUrl& url, safety::Deadline deadline, int wake_fd) {
+  tls_ = TlsStream::make(fd_, url);
+  Trouble trouble = tls_ == nullptr ? Trouble::kEndpoint : Trouble::kNone;
+  while (trouble == Trouble::kNone) {
+    if (const auto end = tls_->shake_hands()) {
+      if (*end == Trouble::kNone) return Trouble::kNone;
+      trouble = *end;
+    } else if (deadline.has_passed()) {
+      // Also when bytes keep coming.
+      trouble = Trouble::kTimeout;
+    } else {
+      trouble = wait_for(tls_->wants_write() ? POLLOUT : POLLIN, deadline, wake_fd);
+    }
+  }
+  close();
+  return trouble;
+}
+
 Trouble Socket::wait(Interest interest, safety::Deadline deadline, int wake_fd) {
-  const short events = interest == Interest::kRead ? POLLIN : POLLIN | POLLOUT;
+  const bool is_writing = interest == Interest::kReadAndWrite || (tls_ && tls_->wants_write());
+  return wait_for(is_writing ? POLLIN | POLLOUT : POLLIN, deadline, wake_fd);
+}
+
+Trouble Socket::wait_for(short events, safety::Deadline deadline, int wake_fd) {
+  // The kernel knows nothing of bytes that are already decrypted.
+  const bool is_ready = tls_ && tls_->has_buffered();
   while (true) {
     std::array<pollfd, 2> items = {{{fd_, events, 0}, {wake_fd, POLLIN, 0}}};
-    const int ready = ::poll(items.data(), items.size(), deadline.poll_ms());
+    const int ready = ::poll(items.data(), items.size(), is_ready ? 0 : deadline.poll_ms());
     if (ready < 0 && errno != EINTR) return Trouble::kClosed;
     if (ready > 0 && items[1].revents != 0) return Trouble::kInterrupted;
-    if (ready > 0) return Trouble::kNone;
+    if (ready > 0 || is_ready) return Trouble::kNone;
     if (deadline.has_passed()) return Trouble::kTimeout;
   }
 }
 
-Socket::Io Socket::send(std::string_view bytes) {
+Io Socket::send(std::string_view bytes) {
+  if (tls_) return tls_->send(bytes);
   const auto sent = ::send(fd_, bytes.data(), bytes.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
   if (sent >= 0) return {Trouble::kNone, static_cast<std::size_t>(sent)};
   const bool is_full = errno == EAGAIN || errno == EINTR;
   return {is_full ? Trouble::kNone : Trouble::kClosed, 0};
 }
 
-Socket::Io Socket::receive(char* block, std::size_t size) {
+Io Socket::receive(char* block, std::size_t size) {
+  if (tls_) return tls_->receive(block, size);
   const auto got = ::recv(fd_, block, size, MSG_DONTWAIT);
   if (got > 0) return {Trouble::kNone, static_cast<std::size_t>(got)};
   const bool is_empty = got < 0 && (errno == EAGAIN || errno == EINTR);
@@ -164,6 +176,7 @@ Socket::Io Socket::receive(char* block, std::size_t size) {
 
 bool Socket::is_quiet() {
   if (fd_ < 0) return false;
+  if (tls_) return tls_->is_quiet();
   char byte = 0;
   const auto got = ::recv(fd_, &byte, 1, MSG_PEEK | MSG_DONTWAIT);
   return got < 0 && (errno == EAGAIN || errno == EINTR);

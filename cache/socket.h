@@ -1,49 +1,34 @@
-// Socket: one non-blocking, close-on-exec stream to a Redis server.
+// Socket: one non-blocking, close-on-exec stream to a Redis server, with or without TLS.
 //
 // Keepalive and TCP_USER_TIMEOUT end a connection whose peer is gone silently; TCP_NODELAY keeps
-// small commands from waiting. Sending never raises SIGPIPE. Sources: tcp(7), unix(7), poll(2); RFC
-// 5482 (user timeout).
+// small commands from waiting. Sending never raises SIGPIPE. An open socket of a rediss:// URL has
+// checked the server's certificate (see cache/tls.h).
+// Sources: tcp(7), unix(7), poll(2); RFC 5482 (user timeout).
 //
 // Threads: one thread at a time.
-// Owns:    the descriptor.
-// Blocks:  open() and wait() up to the deadline; a host name is looked up by getaddrinfo, which has
-// no
-//          deadline of its own (resolv.conf bounds it), so only background threads call open().
+// Owns:    the descriptor and its TLS state.
+// Blocks:  open() and wait() up to the deadline, which counts for connecting and the TLS handshake
+//          together; a host name is looked up by getaddrinfo, which has no deadline of its own
+//          (resolv.conf bounds it), so only background threads call open().
 // Fails:   by Trouble.
 #pragma once
 
 #include <cstddef>
+#include <memory>
 #include <string_view>
 
+#include "cache/trouble.h"
 #include "cache/url.h"
 #include "safety/base/deadline.h"
 
 namespace han::cache {
 
-enum class Trouble {
-  kNone,
-  kTimeout,
-  // End of stream, reset, or any other fault of the socket.
-  kClosed,
-  // Not RESP2, over a limit, or a reply that nobody asked for.
-  kProtocol,
-  kRefused,
-  kNameUnknown,
-  // The server answered the handshake with an error.
-  kRejected,
-  // The URL or the password cannot be read, or the CA certificates.
-  kEndpoint,
-  // The caller's wake descriptor became readable.
-  kInterrupted,
-};
-
-// A lower-case word for logs and metrics.
-std::string_view trouble_name(Trouble trouble);
+class TlsStream;
 
 class Socket {
  public:
-  Socket() = default;
-  ~Socket() { close(); }
+  Socket();
+  ~Socket();
   Socket(Socket&& other) noexcept;
   Socket& operator=(Socket&& other) noexcept;
 
@@ -52,16 +37,13 @@ class Socket {
   void close();
   bool is_open() const { return fd_ >= 0; }
 
-  struct Io {
-    Trouble trouble = Trouble::kNone;
-    // 0 without trouble: nothing can be moved now.
-    std::size_t bytes = 0;
-  };
+  // After an attempt that sent nothing, the next one must begin with the same bytes.
   [[nodiscard]] Io send(std::string_view bytes);
   [[nodiscard]] Io receive(char* block, std::size_t size);
 
   enum class Interest { kRead, kReadAndWrite };
-  // kNone: something can be moved.
+  // kNone: something can be moved, or a part of a TLS record has come: the next attempt may move
+  // nothing.
   [[nodiscard]] Trouble wait(Interest interest, safety::Deadline deadline, int wake_fd);
   // False: the peer has closed, or bytes arrived that nobody asked for.
   bool is_quiet();
@@ -69,8 +51,11 @@ class Socket {
  private:
   Trouble connect_to(const void* address, unsigned size, safety::Deadline deadline, int wake_fd);
   Trouble wait_connected(safety::Deadline deadline, int wake_fd);
+  Trouble start_tls(const RedisUrl& url, safety::Deadline deadline, int wake_fd);
+  Trouble wait_for(short events, safety::Deadline deadline, int wake_fd);
 
   int fd_ = -1;
+  std::unique_ptr<TlsStream> tls_;
 };
 
 }  // namespace han::cache

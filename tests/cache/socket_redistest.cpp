@@ -1,7 +1,6 @@
 #include <gtest/gtest.h>
 
 #include <array>
-#include <set>
 #include <string>
 
 #include "cache/socket.h"
@@ -75,14 +74,6 @@ TEST(Socket, SurvivesAPeerThatResets) {
   EXPECT_TRUE(await([&] { return !socket.is_quiet(); }));
   // Would end the test by SIGPIPE if it were raised.
   EXPECT_EQ(socket.send("PING\r\n").trouble, Trouble::kClosed);
-}
-
-TEST(Socket, NamesEachTroubleDifferently) {
-  std::set<std::string_view> names;
-  for (int i = 0; i <= static_cast<int>(Trouble::kInterrupted); ++i) {
-    names.insert(cache::trouble_name(static_cast<Trouble>(i)));
-  }
-  EXPECT_EQ(names.size(), static_cast<std::size_t>(Trouble::kInterrupted) + 1);
 }
 
 }  // namespace
