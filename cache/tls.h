@@ -1,9 +1,9 @@
 // TlsStream: TLS over one connected, non-blocking socket, on the client's side.
 //
-// The server must show a certificate for the URL's host, vouched for by the URL's CA file or, without
-// one, by the system's store; nothing switches that off. A host that is an address is looked for
-// among the certificate's addresses and is never sent as a server name. TLS 1.2 and 1.3. OpenSSL's
-// own socket BIO would raise SIGPIPE, so the bytes go through one of ours.
+// The server must show a certificate for the URL's host, vouched for by the URL's CA file or,
+// without one, by the system's store; nothing switches that off. A host that is an address is
+// looked for among the certificate's addresses and is never sent as a server name. TLS 1.2 and 1.3.
+// OpenSSL's own socket BIO would raise SIGPIPE, so the bytes go through one of ours.
 // Sources: RFC 8446, RFC 6066 section 3 (server names), RFC 9525 (whom a certificate speaks for),
 // SSL_read(3), SSL_pending(3), BIO_meth_new(3).
 //

@@ -26,7 +26,7 @@ OWNERS = {
     "hs.h": ["safety/text/rule_database.cpp"],
     "unicode/": ["safety/text/*.cpp"],
     "yaml-cpp/": ["safety/yaml_file.cpp"],
-    "openssl/": ["safety/base/*.cpp"],
+    "openssl/": ["cache/tls.cpp", "safety/base/*.cpp"],
     "xxhash.h": ["safety/base/digest.cpp"],
     "nlohmann/json_fwd.hpp": ["safety/*.h"],
     "nlohmann/json.hpp": ["cache/*.cpp", "safety/*.cpp"],
