@@ -8,6 +8,7 @@
 #include <string>
 
 #include "tests/support/temp_dir.h"
+#include "tests/support/test_ca.h"
 
 namespace han::tests {
 namespace {
@@ -85,15 +86,27 @@ TEST_F(EndpointTest, ThePasswordFileReplacesThePasswordOfTheUrl) {
 }
 
 TEST_F(EndpointTest, TakesTheCaFileOfItsNameOrTheCommonOne) {
+  const TestCa common(dir_, "common");
+  const TestCa own(dir_, "own");
   environment_["MESSAGE_SAFETY_REDIS_URL"] = "rediss://h";
   environment_["MESSAGE_SAFETY_REDIS_OPS_URL"] = "rediss://:ops@h";
   EXPECT_EQ(load()->read()[0].ca_file, "");
-  environment_["MESSAGE_SAFETY_REDIS_CA_FILE"] = "/ca";
-  EXPECT_EQ(load()->read()[0].ca_file, "/ca");
-  EXPECT_EQ(load("MESSAGE_SAFETY_REDIS_OPS")->read()[0].ca_file, "/ca");
+  environment_["MESSAGE_SAFETY_REDIS_CA_FILE"] = common.file();
+  EXPECT_EQ(load()->read()[0].ca_file, common.file());
+  EXPECT_EQ(load("MESSAGE_SAFETY_REDIS_OPS")->read()[0].ca_file, common.file());
   EXPECT_EQ(load("MESSAGE_SAFETY_REDIS_OPS")->read()[0].password, "ops");
-  environment_["MESSAGE_SAFETY_REDIS_OPS_CA_FILE"] = "/ops-ca";
-  EXPECT_EQ(load("MESSAGE_SAFETY_REDIS_OPS")->read()[0].ca_file, "/ops-ca");
+  environment_["MESSAGE_SAFETY_REDIS_OPS_CA_FILE"] = own.file();
+  EXPECT_EQ(load("MESSAGE_SAFETY_REDIS_OPS")->read()[0].ca_file, own.file());
+}
+
+TEST_F(EndpointTest, RefusesACaFileWithoutCertificates) {
+  environment_["MESSAGE_SAFETY_REDIS_URL"] = "rediss://h";
+  environment_["MESSAGE_SAFETY_REDIS_CA_FILE"] = write("ca", "zebra");
+  EXPECT_THROW(load(), UrlError);
+  environment_["MESSAGE_SAFETY_REDIS_CA_FILE"] = "/nowhere";
+  EXPECT_THROW(load(), UrlError);
+  environment_["MESSAGE_SAFETY_REDIS_URL"] = "redis://h";
+  EXPECT_TRUE(load()) << "not used without TLS";
 }
 
 TEST_F(EndpointTest, RefusesBadFilesWithoutRepeatingThem) {
