@@ -40,7 +40,7 @@ class Script {
   std::uint32_t version_ = 0;
 };
 
-enum class ScriptId { kDeleteIfEqual, kSelfTest };
+enum class ScriptId { kDeleteIfEqual, kRateLimit, kSelfTest };
 
 const Script& script(ScriptId id);
 // In the order of ScriptId.

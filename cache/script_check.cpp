@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "cache/key.h"
+#include "cache/rate_limiter.h"
 #include "safety/base/digest.h"
 
 namespace han::cache {
@@ -12,6 +13,8 @@ namespace {
 
 // Long enough for the slowest check, short enough to leave nothing behind.
 constexpr std::string_view kTestTtlMs = "5000";
+
+constexpr std::chrono::milliseconds kTestWindow{2'000};
 
 std::string random_key() {
   std::array<std::uint8_t, 8> random{};
@@ -32,10 +35,16 @@ bool answers(const Reply& reply, std::int64_t integer) {
   return reply.kind == Reply::Kind::kInteger && reply.integer == integer;
 }
 
-std::vector<Trial> trials_of(const std::array<std::string, 3>& keys) {
+std::vector<Trial> trials_of(const std::array<std::string, 4>& keys) {
   const auto one = [](const Reply& reply) { return answers(reply, 1); };
   const auto zero = [](const Reply& reply) { return answers(reply, 0); };
+  // The second call, which is denied, runs the other half of the script.
+  const auto four_numbers = [](const Reply& reply) { return reply.elements.size() == 4; };
+  ScriptCall limit = rate_limit_call({"self-test", 1, kTestWindow});
+  limit.keys = {keys[3]};
   return {
+      {ScriptId::kRateLimit, limit, four_numbers},
+      {ScriptId::kRateLimit, limit, four_numbers},
       {ScriptId::kDeleteIfEqual, delete_if_equal(keys[0], "bad"), one},
       {ScriptId::kDeleteIfEqual, delete_if_equal(keys[1], "other"), zero},
       {ScriptId::kSelfTest, {&script(ScriptId::kSelfTest), {keys[2]}, {}}, one},
@@ -44,7 +53,7 @@ std::vector<Trial> trials_of(const std::array<std::string, 3>& keys) {
 
 template <typename Line>
 std::vector<ScriptCheck> check_on(Line& line, safety::Deadline deadline) {
-  const std::array<std::string, 3> keys{random_key(), random_key(), random_key()};
+  const std::array<std::string, 4> keys{random_key(), random_key(), random_key(), random_key()};
   CommandBuffer begin;
   begin.add({"SET", keys[0], "bad", "PX", kTestTtlMs});
   begin.add({"SET", keys[1], "good", "PX", kTestTtlMs});
@@ -58,7 +67,7 @@ std::vector<ScriptCheck> check_on(Line& line, safety::Deadline deadline) {
   }
   if (run.trouble == Trouble::kNone) {
     CommandBuffer end;
-    end.add({"DEL", keys[0], keys[1], keys[2]});
+    end.add({"DEL", keys[0], keys[1], keys[2], keys[3]});
     run.trouble = line.call(end, deadline).trouble;
   }
   std::vector<ScriptCheck> checks;
