@@ -19,6 +19,7 @@
 
 #include "cache/entry.h"
 #include "cache/key.h"
+#include "cache/short_text.h"
 
 namespace han::cache {
 
@@ -37,8 +38,8 @@ struct DnsEntry {
   static constexpr std::string_view kSealLabel = "dns-entry";
 
   // 64 lower-case hex digits: the host's hash.
-  std::string subject;
-  std::string pepper_id;
+  ShortText subject;
+  ShortText pepper_id;
   // The record type that was asked for, in capitals.
   std::string rrtype;
   DnsAnswer answer = DnsAnswer::kNoSuchName;
@@ -51,7 +52,7 @@ struct DnsEntry {
   // For each name of the chain, HMACs of its suffixes, the whole name first; 64 hex digits each.
   std::vector<std::vector<std::string>> chain;
   // As TextEntry's.
-  std::string mac;
+  ShortText mac;
 
   bool operator==(const DnsEntry&) const = default;
 };

@@ -50,14 +50,6 @@ bool are_within(const std::vector<Words>& lists, CountLimits limits) {
                      [&](const Words& words) { return is_within(words, limits); });
 }
 
-bool index_of(std::string_view word, std::span<const std::string_view> names, std::size_t& index) {
-  const auto it = std::find(names.begin(), names.end(), word);
-  index = static_cast<std::size_t>(it - names.begin());
-  if (it != names.end()) return true;
-  index = 0;
-  return false;
-}
-
 std::string opening() { return "{\"schema_version\":" + std::to_string(kSchemaVersion); }
 
 }  // namespace
@@ -163,23 +155,17 @@ bool CanonicalReader::begin(std::string_view name) {
   return is_next;
 }
 
-// Up to the closing quote; an escape fails the rule.
-bool CanonicalReader::quoted(std::string& out, const WordRule& rule) {
+// Up to the closing quote; an escape fails the field's rule.
+bool CanonicalReader::quoted(std::string_view& out) {
   const auto end = rest_.find('"');
   if (end == std::string_view::npos) return false;
-  const auto word = rest_.substr(0, end);
+  out = rest_.substr(0, end);
   rest_.remove_prefix(end + 1);
-  if (!rule.accepts(word)) return false;
-  out.assign(word);
   return true;
 }
 
-bool CanonicalReader::word(std::string_view name, std::string& out, const WordRule& rule) {
-  return begin(name) && skip("\"") && quoted(out, rule);
-}
-
-bool CanonicalReader::optional_word(std::string_view name, std::string& out, const WordRule& rule) {
-  return !rest_.starts_with(',') || word(name, out, rule);
+bool CanonicalReader::find_word(std::string_view name, std::string_view& out) {
+  return begin(name) && skip("\"") && quoted(out);
 }
 
 bool CanonicalReader::list(Words& out, const WordRule& rule) {
@@ -188,8 +174,10 @@ bool CanonicalReader::list(Words& out, const WordRule& rule) {
   // Few have more; those grow.
   constexpr std::size_t kUsual = 4;
   out.reserve(kUsual);
+  std::string_view word;
   do {
-    if (!quoted(out.emplace_back(), rule)) return false;
+    if (!quoted(word) || !rule.accepts(word)) return false;
+    out.emplace_back(word);
   } while (skip(",\""));
   return skip("]");
 }
@@ -228,15 +216,6 @@ bool CanonicalReader::number(std::string_view name, std::int64_t& out, std::int6
   return true;
 }
 
-bool CanonicalReader::chosen(std::string_view name, std::size_t& index,
-                             std::span<const std::string_view> names) {
-  if (!begin(name) || !skip("\"")) return false;
-  const auto end = rest_.find('"');
-  if (end == std::string_view::npos || !index_of(rest_.substr(0, end), names, index)) return false;
-  rest_.remove_prefix(end + 1);
-  return true;
-}
-
 bool CanonicalReader::finish() { return rest_ == "}"; }
 
 struct JsonReader::Impl {
@@ -263,13 +242,13 @@ JsonReader::~JsonReader() = default;
 
 DecodeOutcome JsonReader::outcome() const { return impl_->outcome; }
 
-bool JsonReader::word(std::string_view name, std::string& out, const WordRule& rule) {
-  const Json* value = impl_->find(name);
-  return value != nullptr && read_word(*value, out, rule);
-}
+bool JsonReader::has(std::string_view name) const { return impl_->find(name) != nullptr; }
 
-bool JsonReader::optional_word(std::string_view name, std::string& out, const WordRule& rule) {
-  return impl_->find(name) == nullptr || word(name, out, rule);
+bool JsonReader::find_word(std::string_view name, std::string_view& out) const {
+  const Json* value = impl_->find(name);
+  if (value == nullptr || !value->is_string()) return false;
+  out = value->get_ref<const std::string&>();
+  return true;
 }
 
 bool JsonReader::words(std::string_view name, Words& out, const WordRule& rule) {
@@ -300,13 +279,6 @@ bool JsonReader::number(std::string_view name, std::int64_t& out, std::int64_t v
   if (!number || *number < 0 || *number > value_max) return false;
   out = *number;
   return true;
-}
-
-bool JsonReader::chosen(std::string_view name, std::size_t& index,
-                        std::span<const std::string_view> names) {
-  const Json* value = impl_->find(name);
-  return value != nullptr && value->is_string() &&
-         index_of(value->get_ref<const std::string&>(), names, index);
 }
 
 }  // namespace han::cache

@@ -10,6 +10,7 @@
 // Blocks:  never. Fails: visitors return false; see write_entry and read_entry.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -84,37 +85,59 @@ class EntryWriter {
   std::string out_;
 };
 
-class CanonicalReader {
+// What both readers do alike: `Reader` finds a field and its text.
+template <typename Reader>
+class FieldReader {
+ public:
+  template <typename Text>
+  bool word(std::string_view name, Text& out, const WordRule& rule) {
+    std::string_view text;
+    if (!self().find_word(name, text) || !rule.accepts(text)) return false;
+    out = text;
+    return true;
+  }
+  template <typename Text>
+  bool optional_word(std::string_view name, Text& out, const WordRule& rule) {
+    return !self().has(name) || word(name, out, rule);
+  }
+  template <typename Enum>
+  bool choice(std::string_view name, Enum& out, std::span<const std::string_view> names) {
+    std::string_view text;
+    if (!self().find_word(name, text)) return false;
+    const auto it = std::find(names.begin(), names.end(), text);
+    if (it == names.end()) return false;
+    out = static_cast<Enum>(it - names.begin());
+    return true;
+  }
+
+ private:
+  Reader& self() { return static_cast<Reader&>(*this); }
+};
+
+class CanonicalReader : public FieldReader<CanonicalReader> {
  public:
   explicit CanonicalReader(std::string_view text);
-  bool word(std::string_view name, std::string& out, const WordRule& rule);
-  bool optional_word(std::string_view name, std::string& out, const WordRule& rule);
   bool words(std::string_view name, Words& out, const WordRule& rule);
   bool word_lists(std::string_view name, std::vector<Words>& out, const WordRule& rule,
                   CountLimits limits);
   bool flag(std::string_view name, bool& out);
   bool number(std::string_view name, std::int64_t& out, std::int64_t value_max);
-  template <typename Enum>
-  bool choice(std::string_view name, Enum& out, std::span<const std::string_view> names) {
-    std::size_t index = 0;
-    const bool is_read = chosen(name, index, names);
-    out = static_cast<Enum>(index);
-    return is_read;
-  }
   // True when it ends here.
   bool finish();
 
  private:
+  friend class FieldReader<CanonicalReader>;
+  bool find_word(std::string_view name, std::string_view& out);
+  bool has(std::string_view) const { return rest_.starts_with(','); }
   bool skip(std::string_view literal);
   bool begin(std::string_view name);
-  bool quoted(std::string& out, const WordRule& rule);
+  bool quoted(std::string_view& out);
   bool list(Words& out, const WordRule& rule);
-  bool chosen(std::string_view name, std::size_t& index, std::span<const std::string_view> names);
 
   std::string_view rest_;
 };
 
-class JsonReader {
+class JsonReader : public FieldReader<JsonReader> {
  public:
   explicit JsonReader(std::string_view text);
   ~JsonReader();
@@ -122,23 +145,16 @@ class JsonReader {
   JsonReader& operator=(const JsonReader&) = delete;
   // kEntry: an object of our schema, whose fields may be read; kUndecodable or kNewerSchema.
   DecodeOutcome outcome() const;
-  bool word(std::string_view name, std::string& out, const WordRule& rule);
-  bool optional_word(std::string_view name, std::string& out, const WordRule& rule);
   bool words(std::string_view name, Words& out, const WordRule& rule);
   bool word_lists(std::string_view name, std::vector<Words>& out, const WordRule& rule,
                   CountLimits limits);
   bool flag(std::string_view name, bool& out);
   bool number(std::string_view name, std::int64_t& out, std::int64_t value_max);
-  template <typename Enum>
-  bool choice(std::string_view name, Enum& out, std::span<const std::string_view> names) {
-    std::size_t index = 0;
-    const bool is_read = chosen(name, index, names);
-    out = static_cast<Enum>(index);
-    return is_read;
-  }
 
  private:
-  bool chosen(std::string_view name, std::size_t& index, std::span<const std::string_view> names);
+  friend class FieldReader<JsonReader>;
+  bool find_word(std::string_view name, std::string_view& out) const;
+  bool has(std::string_view name) const;
 
   struct Impl;
   std::unique_ptr<Impl> impl_;

@@ -13,6 +13,7 @@
 
 #include "cache/entry.h"
 #include "cache/key.h"
+#include "cache/short_text.h"
 
 namespace han::cache {
 
@@ -22,11 +23,11 @@ struct FileEntry {
   static constexpr std::string_view kSealLabel = "file-entry";
 
   // 64 lower-case hex digits: the SHA-256 of the content.
-  std::string subject;
-  std::string pepper_id;
+  ShortText subject;
+  ShortText pepper_id;
   // Versions: 32 lower-case hex digits.
-  std::string config_version;
-  std::string detector_bundle;
+  ShortText config_version;
+  ShortText detector_bundle;
   CachedDecision decision = CachedDecision::kBlock;
   // A word as rule ids are, or empty.
   std::string reason;
@@ -35,7 +36,7 @@ struct FileEntry {
   std::vector<std::string> monitor;
   std::vector<std::string> categories;
   // As TextEntry's.
-  std::string mac;
+  ShortText mac;
 
   bool operator==(const FileEntry&) const = default;
 };

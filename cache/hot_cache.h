@@ -5,8 +5,8 @@
 // tell a cold cache from a dead one; both mean: compute. Keys of all kinds go in one round trip;
 // what fails at some of them leaves the others usable.
 //
-// An undecodable or oversized value is deleted by a script, if it is still what was read; that is one
-// more round trip within the same deadline.
+// An undecodable or oversized value is deleted by a script, if it is still what was read; that is
+// one more round trip within the same deadline.
 //
 // A DNS answer is read together with its PTTL: it lives as long as both that and the entry allow.
 //

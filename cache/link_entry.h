@@ -14,6 +14,7 @@
 
 #include "cache/entry.h"
 #include "cache/key.h"
+#include "cache/short_text.h"
 
 namespace han::cache {
 
@@ -23,11 +24,11 @@ struct LinkEntry {
   static constexpr std::string_view kSealLabel = "link-entry";
 
   // 64 lower-case hex digits: the URL's hash.
-  std::string subject;
-  std::string pepper_id;
+  ShortText subject;
+  ShortText pepper_id;
   // Versions: 32 lower-case hex digits.
-  std::string rules_version;
-  std::string config_version;
+  ShortText rules_version;
+  ShortText config_version;
   CachedDecision decision = CachedDecision::kBlock;
   // A word as rule ids are, or empty.
   std::string reason;
@@ -37,7 +38,7 @@ struct LinkEntry {
   std::vector<std::string> categories;
   bool needs_dns = true;
   // As TextEntry's.
-  std::string mac;
+  ShortText mac;
 
   bool operator==(const LinkEntry&) const = default;
 };

@@ -11,6 +11,7 @@
 
 #include "cache/entry.h"
 #include "cache/key.h"
+#include "cache/short_text.h"
 
 namespace han::cache {
 
@@ -20,18 +21,18 @@ struct TextEntry {
   static constexpr std::string_view kSealLabel = "text-entry";
 
   // 64 lower-case hex digits: the analysis hash.
-  std::string subject;
+  ShortText subject;
   // 1-16 characters of [a-z0-9_-].
-  std::string pepper_id;
+  ShortText pepper_id;
   // 32 lower-case hex digits.
-  std::string rules_version;
+  ShortText rules_version;
   // Rule ids, each 1-64 characters of [a-z0-9._-].
   std::vector<std::string> hits;
   std::vector<std::string> monitor;
   bool has_links = false;
   // Empty, or 64 lower-case hex digits: a proof that one who has the pepper wrote the entry, over
   // the bytes of the entry without it (entry_seal.h).
-  std::string mac;
+  ShortText mac;
 
   bool operator==(const TextEntry&) const = default;
 };
