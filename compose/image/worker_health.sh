@@ -11,5 +11,6 @@ printf 'GET /readyz HTTP/1.0\r\nConnection: close\r\n\r\n' >&3
 status=
 read -r -t 3 _ status _ <&3
 [ "$status" = 200 ] && exit 0
-timeout 1 tail -n 1 <&3
+# The first line below the head of the answer: what PostgreSQL is.
+timeout 1 sed -n '/^\r*$/{n;p;q}' <&3
 exit 1
