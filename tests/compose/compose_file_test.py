@@ -26,8 +26,9 @@ FROM_OTHERS = ("redis-safety", "postgres")
 
 
 def compose_command():
-    """The plugin of docker, or the program of its own (Debian 12)."""
-    for command in (["docker", "compose"], ["docker-compose"]):
+    """The plugin of docker, or the program of its own (Debian 12), or the plugin without docker."""
+    plugin = "/usr/libexec/docker/cli-plugins/docker-compose"
+    for command in (["docker", "compose"], ["docker-compose"], [plugin]):
         if shutil.which(command[0]) is None:
             continue
         found = subprocess.run([*command, "version"], capture_output=True, check=False)
