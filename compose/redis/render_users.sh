@@ -44,7 +44,7 @@ render() {
   sed -e '/^#/d' -e '/^$/d' "$template" |
     awk '/^ / { sub(/^ +/, " "); printf "%s", $0; next }
          { printf "%s%s", (NR > 1 ? "\n" : ""), $0 }
-         END { print "" }' |
+         END { if (NR > 0) print "" }' |
     while IFS= read -r line; do
       case $line in
         "user "*"{passwords}"*)
