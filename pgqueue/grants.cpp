@@ -70,6 +70,7 @@ std::vector<Grant> read_grants(Connection& connection, const RoleNames& names, D
                                        Param::text(names.api), Param::text(names.readonly)}},
                                      deadline);
   std::vector<Grant> grants;
+  grants.reserve(static_cast<std::size_t>(rows.size()));
   for (int row = 0; row < rows.size(); ++row) {
     grants.push_back({std::string(rows.text(row, 0)), std::string(rows.text(row, 1)),
                       std::string(rows.text(row, 2))});

@@ -25,6 +25,7 @@ std::vector<SettingValue> setting_values(Connection& connection,
   const Rows rows =
       Transaction::run(connection, {"settings", sql::kSettingValues, {texts(names)}}, deadline);
   std::vector<SettingValue> values;
+  values.reserve(static_cast<std::size_t>(rows.size()));
   for (int row = 0; row < rows.size(); ++row) {
     values.push_back({std::string(rows.text(row, 0)), std::string(rows.text(row, 1)), ""});
   }
@@ -37,6 +38,7 @@ std::vector<SettingValue> setting_overrides(Connection& connection,
   const Rows rows = Transaction::run(
       connection, {"settings of roles", sql::kSettingOverrides, {texts(names)}}, deadline);
   std::vector<SettingValue> values;
+  values.reserve(static_cast<std::size_t>(rows.size()));
   for (int row = 0; row < rows.size(); ++row) {
     values.push_back({std::string(rows.text(row, 1)), std::string(rows.text(row, 2)),
                       std::string(rows.text(row, 0))});
@@ -50,6 +52,7 @@ std::vector<RoleFacts> role_facts(Connection& connection, const RoleNames& names
   const Rows rows =
       Transaction::run(connection, {"roles", sql::kRoleFacts, {texts(all)}}, deadline);
   std::vector<RoleFacts> facts;
+  facts.reserve(static_cast<std::size_t>(rows.size()));
   for (int row = 0; row < rows.size(); ++row) {
     facts.push_back({std::string(all.at(static_cast<std::size_t>(row))), rows.boolean(row, 0),
                      rows.boolean(row, 1), rows.boolean(row, 2), rows.boolean(row, 3)});
@@ -69,6 +72,7 @@ std::vector<PartitionReach> partition_reach(Connection& connection, Deadline dea
   const Rows rows =
       Transaction::run(connection, {"partitions", sql::kPartitionsAhead, {}}, deadline);
   std::vector<PartitionReach> reach;
+  reach.reserve(static_cast<std::size_t>(rows.size()));
   for (int row = 0; row < rows.size(); ++row) {
     reach.push_back({std::string(rows.text(row, 0)), rows.int4(row, 1)});
   }

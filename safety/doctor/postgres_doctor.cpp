@@ -111,6 +111,7 @@ void check_roles(Connection& connection, const RoleNames& names, const DoctorOpt
 
 std::vector<std::string> words_of(const std::vector<Grant>& grants) {
   std::vector<std::string> words;
+  words.reserve(grants.size());
   for (const Grant& grant : grants) {
     words.push_back(grant.role + " " + grant.privilege + " " + grant.object);
   }
@@ -160,6 +161,7 @@ void check_settings(Connection& connection, std::string_view check,
                     const DoctorOptions& options, Diagnoses& diagnoses) {
   try_check({check}, diagnoses, [&] {
     std::vector<std::string_view> names;
+    names.reserve(wanted.size());
     for (const Wanted& one : wanted) names.push_back(one.name);
     auto values = pgqueue::setting_values(connection, names, options.deadline());
     const auto overrides = pgqueue::setting_overrides(connection, names, options.deadline());

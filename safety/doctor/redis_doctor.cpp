@@ -37,10 +37,20 @@ std::string words_of(const OpenResult& opened) {
 }
 
 std::string fix_of(const OpenResult& opened, const std::string& variable) {
-  if (opened.trouble == Trouble::kRejected && opened.error != ErrorClass::kLoading) {
-    return "correct user and password of " + variable + ", or the server's ACL file";
+  if (opened.trouble != Trouble::kRejected) return "check that the server runs, and " + variable;
+  switch (opened.error) {
+    case ErrorClass::kLoading:
+      return "wait until the server has read its data";
+    case ErrorClass::kBusy:
+      return "a script runs too long; as an administrator SCRIPT KILL ends it before its first "
+             "write, and after it (UNKILLABLE) only SHUTDOWN NOSAVE does";
+    case ErrorClass::kMaxClients:
+      return "raise maxclients, or find who connects so often";
+    case ErrorClass::kMasterdown:
+      return "name the primary in " + variable;
+    default:
+      return "correct user and password of " + variable + ", or the server's ACL file";
   }
-  return "check that the server runs, and " + variable;
 }
 
 std::unique_ptr<Connection> connect(const std::optional<RedisEndpoint>& endpoint,

@@ -11,6 +11,7 @@
 #include "safety/apps/ctl/database.h"
 #include "safety/apps/ctl/output.h"
 #include "safety/apps/ctl/progress.h"
+#include "safety/apps/ctl/redis.h"
 #include "safety/apps/ctl/role_options.h"
 #include "safety/doctor/postgres_doctor.h"
 #include "safety/doctor/redis_doctor.h"
@@ -29,11 +30,11 @@ struct DoctorCommandOptions {
   DatabaseOptions database;
 };
 
-std::optional<RedisEndpoint> endpoint_of(const std::string& name) {
+std::optional<RedisEndpoint> endpoint_of(std::string_view name) {
   try {
-    return RedisEndpoint::from_environment(name);
+    return RedisEndpoint::from_environment(std::string(name));
   } catch (const cache::UrlError& error) {
-    throw Failure(ExitCode::kFailure, name + "_URL", error.what());
+    throw Failure(ExitCode::kFailure, std::string(name) + "_URL", error.what());
   }
 }
 
@@ -96,8 +97,7 @@ void print_table(const Diagnoses& diagnoses) {
 }
 
 ExitCode run(const DoctorCommandOptions& command) {
-  const RedisTargets targets{endpoint_of("MESSAGE_SAFETY_REDIS"),
-                             endpoint_of("MESSAGE_SAFETY_REDIS_OPS")};
+  const RedisTargets targets{endpoint_of(kRedisUrl), endpoint_of(kRedisOpsUrl)};
   const pgqueue::RoleNames roles = role_names(command.roles);
   const bool has_redis = targets.app || targets.ops;
   const bool has_postgres =

@@ -24,6 +24,10 @@ Failure trouble_failure(cache::Trouble trouble) {
     case cache::Trouble::kProtocol:
       return fail("its answer is not Redis' protocol, or over a limit",
                   "check that the address is that of Redis");
+    case cache::Trouble::kTls:
+    case cache::Trouble::kUntrusted:
+      return fail(std::string("TLS failed (").append(trouble_name(trouble)).append(")"),
+                  "check the server's certificate, and MESSAGE_SAFETY_REDIS_CA_FILE");
     case cache::Trouble::kEndpoint:
       return fail("its address or a file of it cannot be read", "correct the variables");
     case cache::Trouble::kNone:

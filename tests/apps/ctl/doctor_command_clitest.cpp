@@ -29,7 +29,6 @@ class DoctorCommand : public ::testing::Test {
     static PgServer server(
         {.arguments = {"-c", "fsync=on", "-c", "full_page_writes=on", "-c", "log_statement=none"}});
     static const std::string conninfo = [] {
-      server.start();
       std::string made = server.make_database();
       pgqueue::Connection connection(made, soon());
       pgqueue::Migrator(connection).apply_roles({}, soon());

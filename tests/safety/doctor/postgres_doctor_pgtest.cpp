@@ -31,8 +31,6 @@ class PostgresDoctor : public ::testing::Test {
   static PgServer& server() {
     static PgServer one(
         {.arguments = {"-c", "fsync=on", "-c", "full_page_writes=on", "-c", "log_statement=none"}});
-    static const bool is_started = (one.start(), true);
-    (void)is_started;
     return one;
   }
   // Settings and rights are those of sessions that begin afterwards.
@@ -161,7 +159,6 @@ TEST_F(PostgresDoctor, FindsCommitsThatMayBeLost) {
 
 TEST(PostgresDoctorServer, FindsAServerWithoutFsyncAndVacuum) {
   PgServer server({.arguments = {"-c", "fsync=off", "-c", "autovacuum=off"}});
-  server.start();
   pgqueue::Connection connection(server.make_database(), soon());
   Diagnoses diagnoses;
   examine_postgres(connection, {}, {}, diagnoses);

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <memory>
+#include <thread>
 
 #include "cache/connection.h"
 #include "safety/doctor/redis_doctor.h"
@@ -179,6 +180,22 @@ TEST(RedisDoctor, FindsAWrongPasswordAndAServerThatIsGone) {
   EXPECT_THAT(diagnosis(gone, "redis.connection.ops").seen, HasSubstr("refused"));
   EXPECT_EQ(gone.count(State::kFinding), 2U);
   EXPECT_EQ(gone.count(State::kOk), 0U);
+}
+
+// covers 000-G03
+TEST(RedisDoctor, FindsAScriptThatRunsTooLong) {
+  auto options = good_redis();
+  options.arguments.insert(options.arguments.end(), {"--busy-reply-threshold", "20"});
+  const RedisServer server(options);
+  const std::jthread runner([&] { server.ask({"EVAL", "while true do end", "0"}); });
+  ASSERT_TRUE(await([&] { return server.ask({"PING"}).starts_with("-BUSY"); }));
+  const Diagnoses diagnoses = examine(server);
+  EXPECT_EQ(server.ask({"SCRIPT", "KILL"}), "OK");
+  const auto found = diagnosis(diagnoses, "redis.connection.ops");
+  EXPECT_EQ(found.state, State::kFinding);
+  EXPECT_THAT(found.seen, HasSubstr("busy"));
+  EXPECT_THAT(found.fix, HasSubstr("SCRIPT KILL"));
+  EXPECT_EQ(diagnoses.count(State::kOk), 0U);
 }
 
 // ---- what is not checked ------------------------------------------------------------------------
