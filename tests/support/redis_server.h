@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "tests/support/process.h"
@@ -64,6 +65,8 @@ class RedisServer {
   std::string admin_url() const { return admin_url_at(port_); }
   std::string admin_url_at(std::uint16_t port) const;
 
+  // Of redis-server, from its next start on.
+  void add_argument(std::string argument) { options_.arguments.push_back(std::move(argument)); }
   // Replaces the secret of a user of the template (one password, or two while it is rotated) and
   // renders the users; the server takes them at its next start or by ask({"ACL", "LOAD"}).
   void set_secret(const std::string& user, const std::vector<std::string>& passwords);
