@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::chrono::sys_days kToday = std::chrono::year{2026} / 1 / 1;
 constexpr const char* kSettings =
-    "completion_log: true\nredis_timeout_ms: 50\n"
+    "completion_log: true\n"
     "claim: {batch: 20, batch_min: 20, poll_ms: 50, sweep_ms: 50}\n";
 
 }  // namespace
@@ -27,7 +27,9 @@ void RedisTroubleFixture::SetUp() {
 }
 
 std::unique_ptr<safety::Worker> RedisTroubleFixture::start(const std::string& more_settings) {
-  auto worker = make_worker(kSettings + more_settings);
+  const bool is_timed = more_settings.find("redis_timeout_ms") != std::string::npos;
+  auto worker =
+      make_worker(kSettings + more_settings + (is_timed ? "" : "redis_timeout_ms: 50\n"));
   worker->start();
   EXPECT_TRUE(await([&] {
     return worker->metrics_text().find("han_safety_redis_connects 0") == std::string::npos;

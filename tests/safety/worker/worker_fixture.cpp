@@ -44,7 +44,8 @@ safety::Addresses WorkerFixture::addresses() {
   safety::Addresses addresses;
   addresses.database_url = conninfo_;
   if (!redis_url_.empty()) {
-    addresses.redis = cache::RedisEndpoint::fixed(cache::RedisUrl::parse(redis_url_));
+    addresses.redis = cache::RedisEndpoint(
+        cache::EndpointSource{.url = redis_url_, .password_file = redis_password_path_});
   }
   addresses.pepper_path = dir_.file("pepper");
   return addresses;

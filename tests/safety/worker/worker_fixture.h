@@ -32,7 +32,8 @@ class WorkerFixture : public QueueFixture {
 
   TempDir dir_;
   RedisServer redis_;
-  std::string redis_url_;  // empty: a worker without Redis
+  std::string redis_url_;            // empty: a worker without Redis
+  std::string redis_password_path_;  // empty: the URL has the password
 };
 
 }  // namespace han::tests
