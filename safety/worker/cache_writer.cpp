@@ -83,14 +83,33 @@ std::vector<cache::TextWrite> CacheWriter::take() {
   return taken;
 }
 
-void CacheWriter::write(const std::vector<cache::TextWrite>& writes) {
+bool CacheWriter::write_once(const std::vector<cache::TextWrite>& writes) {
   const auto begin = system_clock().now();
   const auto outcome =
       hot_cache_.put_texts(writes, options_.ttl, Deadline::after(options_.timeout));
-  const bool is_answered = outcome != cache::PutOutcome::kUnavailable;
-  if (is_answered) on_answer_(system_clock().now() - begin);
+  if (outcome == cache::PutOutcome::kUnavailable) return false;
+  on_answer_(system_clock().now() - begin);
+  return true;
+}
+
+bool CacheWriter::pause(std::chrono::milliseconds time) {
   MutexLock lock(mutex_);
-  (is_answered ? counts_.written : counts_.refused) += writes.size();
+  const Deadline until = Deadline::after(time).earlier(stop_by_);
+  changed_.wait_until(lock, until.at(), [this] {
+    mutex_.assert_held();
+    return stop_by_.has_passed();
+  });
+  return !stop_by_.has_passed();
+}
+
+void CacheWriter::write(const std::vector<cache::TextWrite>& writes) {
+  bool is_written = write_once(writes);
+  auto time = kFirstPause;
+  for (int tries = 1; !is_written && tries < kTries && pause(time); ++tries, time *= 2) {
+    is_written = write_once(writes);
+  }
+  MutexLock lock(mutex_);
+  (is_written ? counts_.written : counts_.refused) += writes.size();
 }
 
 void CacheWriter::run() {

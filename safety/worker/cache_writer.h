@@ -1,7 +1,7 @@
 // CacheWriter: committed evidence on its way to Redis, on a thread of its own.
 //
-// Neither judging nor committing waits for Redis: what it does not take in time is dropped and
-// counted, and is found in PostgreSQL next time. A write may take longer than a look-up, since
+// Neither judging nor committing waits for Redis: what it does not take, tried kTries times, is
+// dropped and counted, and is found in PostgreSQL next time. A write may take longer than a look-up, since
 // nobody waits for it; how long the server took is told to `on_answer`.
 //
 // Threads:   add() and stats() are safe to share; start() and stop() from one thread.
@@ -42,6 +42,10 @@ struct CacheWriterStats {
 
 class CacheWriter {
  public:
+  // A connection that was lost is there again after a moment.
+  static constexpr int kTries = 4;
+  static constexpr std::chrono::milliseconds kFirstPause{30};
+
   // Called on the writer's thread after a write that the server answered.
   using OnAnswer = std::function<void(std::chrono::nanoseconds took)>;
 
@@ -63,6 +67,9 @@ class CacheWriter {
   void run();
   std::vector<cache::TextWrite> take();
   void write(const std::vector<cache::TextWrite>& writes);
+  bool write_once(const std::vector<cache::TextWrite>& writes);
+  // False: it is time to stop.
+  bool pause(std::chrono::milliseconds time);
 
   cache::HotCache& hot_cache_;
   const CacheWriterOptions options_;

@@ -50,7 +50,8 @@ std::optional<RedisBudget::Grant> RedisBudget::ask(std::size_t subjects) {
     return std::nullopt;
   }
   ++counts_.granted;
-  const Time wanted = is_latency_known_ ? std::max(kLeast, latency_ * kPatience) : ceiling_;
+  // Of what is not known yet several threads may want to find out.
+  const Time wanted = is_latency_known_ ? std::max(kLeast, latency_ * kPatience) : account_ / 2;
   const Time lent = std::max(Time(0), std::min(account_, wanted));
   account_ -= lent;
   const Time limit = std::min(ceiling_, std::max(kLeast, saving + lent));

@@ -60,8 +60,8 @@ class RedisBudget {
 
   static constexpr double kShare = 0.05;
   static constexpr Time kShort = std::chrono::milliseconds(1);
-  // No deadline is shorter, or a hiccup of the machine would cost a connection.
-  static constexpr Time kLeast = std::chrono::milliseconds(5);
+  // No limit is shorter but the ceiling, or a hiccup of the machine would cost a connection.
+  static constexpr Time kLeast = std::chrono::milliseconds(20);
 
   explicit RedisBudget(Time ceiling, const Clock& clock = system_clock());
 

@@ -91,12 +91,17 @@ TEST(RedisBudget, TheFewTextsOfASmallBatchAreNotWorthAWait) {
   EXPECT_LT(judge.budget.stats().granted - before.granted, 20U);
 }
 
-TEST(RedisBudget, TheFirstLookUpMayTakeTheCeilingAndNoMore) {
+TEST(RedisBudget, TheFirstLookUpMayTakeHalfTheCeiling) {
   Judge judge;
   const auto grant = judge.budget.ask(kBatch);
   ASSERT_TRUE(grant);
-  EXPECT_EQ(grant->limit, kCeiling);
-  EXPECT_EQ(grant->deadline().at(), judge.clock.now() + kCeiling);
+  EXPECT_EQ(grant->limit, kCeiling / 2);
+  EXPECT_EQ(grant->deadline().at(), judge.clock.now() + kCeiling / 2);
+}
+
+TEST(RedisBudget, NoLimitIsLongerThanTheCeiling) {
+  Judge judge(3ms);
+  EXPECT_EQ(judge.budget.ask(kBatch)->limit, 3ms);
 }
 
 TEST(RedisBudget, ALimitIsWhatIsSavedAndWhatIsLent) {
@@ -113,12 +118,12 @@ TEST(RedisBudget, TwoThreadsCannotSpendTheSameTime) {
   const auto first = judge.budget.ask(kBatch);
   const auto second = judge.budget.ask(kBatch);
   ASSERT_TRUE(first && second);
-  EXPECT_EQ(first->lent, kCeiling);
-  EXPECT_EQ(second->lent, Time(0));
+  EXPECT_EQ(first->lent, kCeiling / 2);
+  EXPECT_EQ(second->lent, kCeiling / 4);
   judge.clock.advance(first->limit);
   judge.budget.settle(*second, RedisBudget::Answer::kNone, 0);
   judge.budget.settle(*first, RedisBudget::Answer::kNone, 0);
-  EXPECT_LE(judge.budget.stats().account, Time(0));
+  EXPECT_EQ(judge.budget.stats().account, Time(0));
   EXPECT_FALSE(judge.budget.ask(kBatch));
 }
 

@@ -28,11 +28,11 @@ void RedisTroubleFixture::SetUp() {
 
 std::unique_ptr<safety::Worker> RedisTroubleFixture::start(const std::string& more_settings) {
   const bool is_timed = more_settings.find("redis_timeout_ms") != std::string::npos;
-  auto worker =
-      make_worker(kSettings + more_settings + (is_timed ? "" : "redis_timeout_ms: 50\n"));
+  auto worker = make_worker(kSettings + more_settings + (is_timed ? "" : "redis_timeout_ms: 50\n"));
   worker->start();
+  // Both judging threads, the writer and the watch have theirs.
   EXPECT_TRUE(await([&] {
-    return worker->metrics_text().find("han_safety_redis_connects 0") == std::string::npos;
+    return worker->metrics_text().find("han_safety_redis_connects 4") != std::string::npos;
   }));
   return worker;
 }
@@ -64,7 +64,7 @@ void RedisTroubleFixture::submit(const std::vector<std::string>& texts) {
 }
 
 void RedisTroubleFixture::run(const std::vector<std::string>& texts) {
-  const auto worker = start();
+  const auto worker = start("redis_timeout_ms: 5000\n");
   submit(texts);
   EXPECT_TRUE(await_drained());
   worker->stop();
@@ -106,7 +106,8 @@ std::vector<std::string> RedisTroubleFixture::keys() {
   std::istringstream lines(redis_.ask({"KEYS", "*"}));
   std::vector<std::string> found;
   for (std::string key; std::getline(lines, key);) {
-    if (!key.empty()) found.push_back(key);
+    // The self-test of the scripts has keys for a moment.
+    if (!key.empty() && key.find(":rl:") == std::string::npos) found.push_back(key);
   }
   std::sort(found.begin(), found.end());
   return found;

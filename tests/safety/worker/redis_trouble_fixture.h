@@ -34,7 +34,7 @@ class RedisTroubleFixture : public WorkerFixture {
   // Each task that was submitted is finished, once, with the verdict of the offline engine.
   void expect_right();
   long results();
-  // Keys of Redis, sorted.
+  // Keys of Redis, sorted; without those of rate limits, which the self-test uses.
   std::vector<std::string> keys();
   // Until what is submitted now is written to Redis.
   [[nodiscard]] bool redis_is_used_again();
