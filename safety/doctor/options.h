@@ -14,6 +14,9 @@
 namespace han::safety {
 
 struct DoctorOptions {
+  // The oldest versions that are supported: 7, and 15.0 as PostgreSQL writes it.
+  int redis_version_min = 7;
+  std::int32_t postgres_version_min = 150'000;
   // Between this machine and a server, beyond the time that its answer took.
   std::chrono::milliseconds clock_skew_max{2'000};
   // SPEC I8.

@@ -56,12 +56,12 @@ std::string names_of(const std::vector<std::string>& names) {
 }
 
 void check_server(Connection& connection, const DoctorOptions& options, Diagnoses& diagnoses) {
-  constexpr std::int32_t kOldest = 150'000;
   try_check({"postgresql.version", "postgresql.clock"}, diagnoses, [&] {
     const ClockCheck clock(options);
     const auto facts = pgqueue::server_facts(connection, options.deadline());
-    diagnoses.judge(facts.version_number >= kOldest, "postgresql.version", facts.version,
-                    "run PostgreSQL 15 or later");
+    diagnoses.judge(
+        facts.version_number >= options.postgres_version_min, "postgresql.version", facts.version,
+        "run PostgreSQL " + std::to_string(options.postgres_version_min / 10'000) + " or later");
     clock.judge(facts.clock_ms, "postgresql.clock", diagnoses);
   });
 }

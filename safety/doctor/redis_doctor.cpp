@@ -37,6 +37,10 @@ std::string words_of(const OpenResult& opened) {
 }
 
 std::string fix_of(const OpenResult& opened, const std::string& variable) {
+  if (opened.trouble == Trouble::kTls || opened.trouble == Trouble::kUntrusted) {
+    return "check the server's certificate, its name in " + variable +
+           ", and MESSAGE_SAFETY_REDIS_CA_FILE";
+  }
   if (opened.trouble != Trouble::kRejected) return "check that the server runs, and " + variable;
   switch (opened.error) {
     case ErrorClass::kLoading:
@@ -155,11 +159,10 @@ void with_field(const ServerInfo& info, std::string_view check, std::string_view
   }
 }
 
-void check_version(const ServerInfo& info, Diagnoses& diagnoses) {
-  constexpr int kOldest = 7;
+void check_version(const ServerInfo& info, const DoctorOptions& options, Diagnoses& diagnoses) {
   with_field(info, "redis.version", "redis_version", diagnoses, [&](const std::string& version) {
-    diagnoses.judge(info.major_version() >= kOldest, "redis.version", version,
-                    "run Redis 7 or later");
+    diagnoses.judge(info.major_version() >= options.redis_version_min, "redis.version", version,
+                    "run Redis " + std::to_string(options.redis_version_min) + " or later");
   });
   with_field(info, "redis.role", "role", diagnoses, [&](const std::string& role) {
     diagnoses.judge(role == "master", "redis.role", role,
@@ -239,7 +242,7 @@ void check_info(Connection& ops, const DoctorOptions& options, Diagnoses& diagno
     return;
   }
   const ServerInfo info(reply->text);
-  check_version(info, diagnoses);
+  check_version(info, options, diagnoses);
   check_memory(info, diagnoses);
   check_persistence(info, diagnoses);
   check_connections(info, diagnoses);

@@ -127,6 +127,12 @@ TEST_F(PostgresDoctor, FindsObjectsOfAnotherOwner) {
   EXPECT_THAT(found.seen, HasSubstr("1 objects"));
 }
 
+TEST_F(PostgresDoctor, FindsAServerThatIsTooOld) {
+  const Diagnoses diagnoses = examine({.postgres_version_min = 990'000});
+  expect_only_finding(diagnoses, "postgresql.version", ".");
+  EXPECT_EQ(diagnosis(diagnoses, "postgresql.version").fix, "run PostgreSQL 99 or later");
+}
+
 // ---- settings -----------------------------------------------------------------------------------
 
 TEST_F(PostgresDoctor, FindsLogSettingsThatLeakTexts) {

@@ -56,6 +56,11 @@ TEST(RedisDoctor, AServerAsShippedIsWell) {
 
 // ---- the server ---------------------------------------------------------------------------------
 
+TEST(RedisDoctor, FindsAServerThatIsTooOld) {
+  const RedisServer server(good_redis());
+  expect_only_finding(examine(server, {.redis_version_min = 99}), "redis.version", ".");
+}
+
 TEST(RedisDoctor, FindsThatThereIsNoMemoryLimit) {
   auto options = good_redis();
   options.arguments[1] = "0";
