@@ -269,6 +269,7 @@ class HotCache::Writing {
       const auto life = std::min(write.life, milliseconds(ttl_max));
       // To be used once, and not kept.
       if (life.count() <= 0) continue;
+      if (life < write.life) cache_.counters_.count(KeyKind::kDns, &HotKindStats::ttl_cut);
       add_one(KeyKind::kDns, write.key.str(), write.bytes, std::to_string(life.count()), false);
     }
   }

@@ -28,6 +28,8 @@ struct HotKindStats {
   std::uint64_t over_target = 0;
   std::uint64_t stored = 0;
   std::uint64_t store_failures = 0;
+  // DNS answers whose own time to live was longer than they may be kept.
+  std::uint64_t ttl_cut = 0;
 };
 
 // Of text, verdict, link and dns, in the order of KeyKind.
@@ -51,11 +53,11 @@ class HotCounters {
   HotCacheStats stats() const;
 
  private:
-  static constexpr std::array<Field, 11> kFields = {
+  static constexpr std::array<Field, 12> kFields = {
       &HotKindStats::hits,         &HotKindStats::misses,         &HotKindStats::unavailable,
       &HotKindStats::quarantined,  &HotKindStats::undecodable,    &HotKindStats::foreign,
       &HotKindStats::newer_schema, &HotKindStats::oversized,      &HotKindStats::over_target,
-      &HotKindStats::stored,       &HotKindStats::store_failures,
+      &HotKindStats::stored,       &HotKindStats::store_failures, &HotKindStats::ttl_cut,
   };
 
   std::array<std::array<std::atomic<std::uint64_t>, kFields.size()>, kHotKinds> counts_{};

@@ -36,6 +36,7 @@ struct LocalCacheStats {
   std::uint64_t misses = 0;
   std::uint64_t expired = 0;
   std::uint64_t evicted = 0;
+  std::uint64_t refused = 0;  // too large to be kept
   std::size_t entries = 0;
   std::size_t bytes = 0;
 };
@@ -71,14 +72,14 @@ class LocalCache {
     const Hashed hashed{key, safety::xxh3(key)};
     const std::size_t bytes = key.size() + value_bytes + kEntryOverheadBytes;
     const auto expires = clock_.now() + std::min<std::chrono::nanoseconds>(ttl, kLocalTtlMax);
-    const bool is_kept = value != nullptr && ttl.count() > 0 && bytes <= shard_bytes_max_;
     Shard& shard = shard_of(hashed);
     safety::MutexLock lock(shard.mutex);
     shard.remove(hashed);
-    if (is_kept) {
-      shard.make_room(bytes, shard_bytes_max_);
-      shard.insert(hashed, std::move(value), bytes, expires);
-    }
+    if (value == nullptr || ttl.count() <= 0) return;
+    shard.counts.refused += bytes > shard_bytes_max_ ? 1 : 0;
+    if (bytes > shard_bytes_max_) return;
+    shard.make_room(bytes, shard_bytes_max_);
+    shard.insert(hashed, std::move(value), bytes, expires);
   }
 
   void clear() {
@@ -96,6 +97,7 @@ class LocalCache {
       sum.misses += shard.counts.misses;
       sum.expired += shard.counts.expired;
       sum.evicted += shard.counts.evicted;
+      sum.refused += shard.counts.refused;
       sum.entries += shard.index.size();
       sum.bytes += shard.bytes;
     }
@@ -103,7 +105,7 @@ class LocalCache {
   }
 
  private:
-  // A key with its hash, so that it is hashed once a call.
+  // Hashed once a call.
   struct Hashed {
     std::string_view key;
     std::uint64_t hash;
@@ -126,6 +128,7 @@ class LocalCache {
   // Aligned, so that two shards' mutexes do not share a cache line.
   struct alignas(64) Shard {
     mutable safety::Mutex mutex;
+    LocalCacheStats counts GUARDED_BY(mutex);  // in the mutex's cache line: a hit writes to both
     // The newest in front.
     Queue queue GUARDED_BY(mutex);
     // The entry that is looked at next for eviction; end(): start at the oldest.
@@ -133,12 +136,11 @@ class LocalCache {
     // Keys are views of the entries' own strings.
     std::unordered_map<Hashed, typename Queue::iterator, TakeHash> index GUARDED_BY(mutex);
     std::size_t bytes GUARDED_BY(mutex) = 0;
-    LocalCacheStats counts GUARDED_BY(mutex);
-
     Pointer get(const Hashed& hashed, safety::Clock::SteadyTime now) REQUIRES(mutex) {
       const auto it = index.find(hashed);
       if (it != index.end() && now < it->second->expires) {
-        it->second->is_visited = true;
+        // Not written twice: the cache line may be another core's.
+        if (!it->second->is_visited) it->second->is_visited = true;
         ++counts.hits;
         return it->second->value;
       }
@@ -182,10 +184,7 @@ class LocalCache {
     }
 
     void clear() REQUIRES(mutex) {
-      index.clear();
-      queue.clear();
-      hand = queue.end();
-      bytes = 0;
+      while (!queue.empty()) erase(queue.begin());
     }
   };
 

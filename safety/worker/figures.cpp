@@ -6,6 +6,27 @@
 #include "pgqueue/task_query.h"
 
 namespace han::safety {
+namespace {
+
+// The same figures for each kind of key, where there are any.
+void set_hot_kind_figures(const cache::HotCacheStats& stats, const Metrics::SetGauge& set) {
+  for (std::size_t i = 0; i < stats.kinds.size(); ++i) {
+    const auto kind = cache::kind_name(static_cast<cache::KeyKind>(i));
+    const cache::HotKindStats& own = stats.kinds.at(i);
+    const auto set_one = [&](const char* name, std::uint64_t value) {
+      if (value > 0) set(name, kind, static_cast<double>(value));
+    };
+    set_one("hot_cache_hits", own.hits);
+    set_one("hot_cache_misses", own.misses);
+    set_one("hot_cache_unavailable", own.unavailable);
+    set_one("hot_cache_quarantined", own.quarantined);
+    set_one("hot_cache_foreign", own.foreign);
+    set_one("hot_cache_stored", own.stored);
+    set_one("hot_cache_ttl_cut", own.ttl_cut);
+  }
+}
+
+}  // namespace
 
 void set_pool_figures(const pgqueue::Pool::Stats& stats, const Metrics::SetGauge& set) {
   set("database_connections", "in_use", static_cast<double>(stats.in_use));
@@ -16,7 +37,9 @@ void set_pool_figures(const pgqueue::Pool::Stats& stats, const Metrics::SetGauge
 void set_local_cache_figures(const cache::LocalCacheStats& stats, const Metrics::SetGauge& set) {
   set("local_cache", "hits", static_cast<double>(stats.hits));
   set("local_cache", "misses", static_cast<double>(stats.misses));
+  set("local_cache", "expired", static_cast<double>(stats.expired));
   set("local_cache", "evicted", static_cast<double>(stats.evicted));
+  set("local_cache", "refused", static_cast<double>(stats.refused));
   set("local_cache", "entries", static_cast<double>(stats.entries));
   set("local_cache", "bytes", static_cast<double>(stats.bytes));
 }
@@ -38,6 +61,7 @@ void set_hot_cache_figures(const cache::HotCacheStats& stats, const Metrics::Set
   }
   set("hot_cache", "stored", static_cast<double>(stats.stored));
   set("hot_cache", "store_failures", static_cast<double>(stats.store_failures));
+  set_hot_kind_figures(stats, set);
 }
 
 void set_redis_budget_figures(const RedisBudgetStats& budget, const CacheWriterStats& writer,

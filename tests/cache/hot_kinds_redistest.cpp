@@ -193,6 +193,7 @@ TEST_F(HotKinds, I8_EveryKeyHasATtlWithinItsCap) {
     EXPECT_LE(pttl(batch_.names()[i]), caps[i].count());
     EXPECT_GT(pttl(batch_.names()[i]), caps[i].count() - 120'000);
   }
+  EXPECT_EQ(stats(KeyKind::kDns).ttl_cut, 1u);
   EXPECT_LE(kFileTtlMax + kLocalTtlMax, std::chrono::hours(24 * 30));
   EXPECT_LE(kLinkTtlMax + kLocalTtlMax, std::chrono::hours(48));
   // The active config's times are for both layers together.
@@ -321,6 +322,24 @@ TEST_F(HotKinds, ADnsAnswerLivesAsLongAsBothTheKeyAndTheEntryAllow) {
   // 900 s, whatever all of them say.
   server_->ask({"PEXPIRE", batch_.hosts[0].str(), "3600000"});
   EXPECT_EQ(get_host().life, milliseconds(kDnsTtlMax));
+}
+
+// Over both layers: what is left in Redis bounds the local cache.
+TEST_F(HotKinds, ADnsAnswerEndsInTheLocalCacheWithItsLife) {
+  start();
+  batch_.live(clock_, seconds(30));
+  ASSERT_EQ(put(), PutOutcome::kStored);
+  clock_.advance(seconds(10));
+  auto host = get_host();
+  ASSERT_TRUE(host.entry.has_value());
+  LocalCache<DnsEntry> local(1 << 20, clock_);
+  const std::string key = batch_.hosts[0].str();
+  local.put(key, std::make_shared<const DnsEntry>(*host.entry), host.bytes.size(), host.life);
+  clock_.advance(seconds(19));
+  EXPECT_NE(local.get(key), nullptr);
+  clock_.advance(seconds(1));
+  EXPECT_EQ(local.get(key), nullptr);
+  EXPECT_FALSE(get_host().entry.has_value());
 }
 
 TEST_F(HotKinds, ADnsAnswerWithATtlOfZeroIsNotStored) {

@@ -88,6 +88,50 @@ TEST(LocalCache, RefusesWhatIsTooLargeAndDropsTheOldValue) {
   EXPECT_EQ(cache.get("c"), nullptr);
 }
 
+TEST(LocalCache, CountsWhatItDoes) {
+  FakeClock clock;
+  Cache cache(kMebibyte, clock);
+  cache.put("a", value("1"), 1);
+  EXPECT_NE(cache.get("a"), nullptr);
+  EXPECT_EQ(cache.get("b"), nullptr);
+  cache.put("huge", value("1"), kMebibyte);
+  clock.advance(seconds(60));
+  EXPECT_EQ(cache.get("a"), nullptr);
+  const auto stats = cache.stats();
+  EXPECT_EQ(stats.hits, 1u);
+  EXPECT_EQ(stats.misses, 2u);
+  EXPECT_EQ(stats.expired, 1u);
+  EXPECT_EQ(stats.refused, 1u);
+  EXPECT_EQ(stats.evicted, 0u);
+}
+
+// A hit must not make an entry live longer, or an address would outlive its answer.
+TEST(LocalCache, AHitDoesNotProlongAnEntry) {
+  FakeClock clock;
+  Cache cache(kMebibyte, clock);
+  cache.put("dns", value("1"), 1, seconds(3));
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_NE(cache.get("dns"), nullptr);
+    clock.advance(seconds(1));
+  }
+  EXPECT_EQ(cache.get("dns"), nullptr);
+}
+
+// Popular keys stay through a scan that is several times as large as the cache.
+TEST(LocalCache, AScanOfOneTimeKeysDoesNotWashOutPopularOnes) {
+  FakeClock clock;
+  Cache cache(kMebibyte, clock);
+  constexpr int kPopular = 1'000;
+  const auto name = [](int i) { return "popular" + std::to_string(i); };
+  for (int i = 0; i < kPopular; ++i) cache.put(name(i), value("x"), 200);
+  for (int i = 0; i < kPopular; ++i) ASSERT_NE(cache.get(name(i)), nullptr);
+  for (int i = 0; i < 5'000; ++i) cache.put("once" + std::to_string(i), value("x"), 200);
+  int found = 0;
+  for (int i = 0; i < kPopular; ++i) found += cache.get(name(i)) != nullptr ? 1 : 0;
+  EXPECT_GT(found, kPopular / 2);
+  EXPECT_LE(cache.stats().bytes, kMebibyte);
+}
+
 TEST(LocalCache, ClearsEverything) {
   FakeClock clock;
   Cache cache(kMebibyte, clock);

@@ -60,16 +60,80 @@ TEST(SingleFlight, DifferentKeysDoNotWaitForEachOther) {
   EXPECT_TRUE(std::holds_alternative<Flight::Lead>(b));
 }
 
-TEST(SingleFlight, AWaiterGivesUpAtItsOwnDeadline) {
+TEST(SingleFlight, B16_AWaiterGivesUpAtItsOwnDeadlineAndTheLeaderGoesOn) {
   Flight flights;
   auto lead = flights.begin("k");
   auto place = flights.begin("k");
   auto result = std::get<Flight::Wait>(place).wait(soon());
   EXPECT_TRUE(std::holds_alternative<Flight::Wait::TimedOut>(result));
+  // Neither the leader nor a later waiter has noticed.
+  auto patient = flights.begin("k");
   std::get<Flight::Lead>(lead).finish(std::make_shared<const int>(1));
+  auto got = std::get<Flight::Wait>(patient).wait(late());
+  EXPECT_EQ(*std::get<Value>(got), 1);
 }
 
-TEST(SingleFlight, ExactlyOneWaiterTakesOverFromAFailedLeader) {
+// A thousand callers of one key; `lead` is what the leader does when all others wait.
+struct Crowd {
+  static constexpr int kCallers = 1'000;
+
+  template <typename Lead>
+  void run(const Lead& lead) {
+    std::vector<std::jthread> threads;
+    std::latch begun(kCallers);
+    for (int i = 0; i < kCallers; ++i) {
+      threads.emplace_back([&] {
+        auto place = flights.begin("k");
+        begun.arrive_and_wait();
+        if (std::holds_alternative<Flight::Lead>(place)) {
+          ASSERT_TRUE(await([&] { return flights.waiter_count() == kCallers - 1; }));
+          lead(std::get<Flight::Lead>(std::move(place)));
+          return;
+        }
+        auto result = std::get<Flight::Wait>(place).wait(Deadline::after(2 * kAwaitLimit));
+        if (auto* taken = std::get_if<Flight::Lead>(&result)) {
+          load(*taken);
+        } else if (std::holds_alternative<Value>(result)) {
+          ++values;
+        }
+      });
+    }
+  }
+
+  void load(Flight::Lead& lead) {
+    ++loads;
+    lead.finish(std::make_shared<const int>(5));
+  }
+
+  Flight flights;
+  std::atomic<int> loads{0};
+  std::atomic<int> values{0};
+};
+
+TEST(SingleFlight, B17_AThousandCallersAreOneLoad) {
+  Crowd crowd;
+  crowd.run([&](Flight::Lead lead) { crowd.load(lead); });
+  EXPECT_EQ(crowd.loads, 1);
+  EXPECT_EQ(crowd.values, Crowd::kCallers - 1);
+  EXPECT_EQ(crowd.flights.flight_count(), 0u);
+}
+
+// The leader's end fails nobody, and not everybody starts over.
+TEST(SingleFlight, B17_OfAThousandCallersOneTakesOverFromAFailedLeader) {
+  Crowd crowd;
+  crowd.run([&](Flight::Lead lead) {
+    try {
+      const auto dies = std::move(lead);
+      throw std::runtime_error("the load fails");
+    } catch (const std::runtime_error&) {
+    }
+  });
+  EXPECT_EQ(crowd.loads, 1);
+  EXPECT_EQ(crowd.values, Crowd::kCallers - 2);
+  EXPECT_EQ(crowd.flights.flight_count(), 0u);
+}
+
+TEST(SingleFlight, B16_ExactlyOneWaiterTakesOverFromAFailedLeader) {
   Flight flights;
   constexpr int kWaiters = 8;
   std::atomic<int> takeovers{0};

@@ -68,10 +68,13 @@ TEST_F(FiguresTest, OfThePoolAndTheCachesAreTheirOwn) {
   cache::HotCacheStats hot;
   hot.quarantined = 3;
   hot.errors.at(1) = 5;
+  hot.kinds.at(static_cast<std::size_t>(cache::KeyKind::kDns)).hits = 2;
   safety::set_hot_cache_figures(hot, set());
   EXPECT_EQ(figures_["hot_cache/quarantined"], 3);
   const std::string name(cache::error_name(static_cast<cache::ErrorClass>(1)));
   EXPECT_EQ(figures_["redis_errors/" + name], 5);
+  EXPECT_EQ(figures_["hot_cache_hits/dns"], 2);
+  EXPECT_FALSE(figures_.contains("hot_cache_hits/link"));
 }
 
 }  // namespace han::tests
