@@ -8,30 +8,23 @@ namespace han::pgqueue::sql {
 const std::string_view kNextVerdictKind =
     "SELECT kind FROM message_safety.verdicts WHERE kind > $1 ORDER BY kind LIMIT 1";
 
-// A page of the verdicts of kind $1 behind a place ($2 to $6) in the order of the primary key: at
-// most $7 rows, cut before the row that would bring their evidence over $8 bytes, but never empty
-// before the end. Evidence that is over $9 bytes or older than $10 seconds does not travel. Ages
-// are of one moment, so that rows of a page can be compared by them.
+// A page of at most $7 verdicts of kind $1 behind a place ($2 to $6) in the order of the primary
+// key. Evidence that is over $8 bytes or older than $9 seconds does not travel. Ages are of one
+// moment, so that rows of a page can be compared by them.
 // Locks: none. Index: primary key, a range from the place on.
 const std::string_view kVerdictPage = R"sql(
-SELECT p.subject_hash, p.pepper_id, p.rules_version, p.config_version, p.detector_bundle,
-       p.age_ms, p.size, CASE WHEN p.is_sent THEN p.evidence END
-FROM (
-  SELECT r.*, sum(CASE WHEN r.is_sent THEN r.size ELSE 0 END) OVER (ROWS UNBOUNDED PRECEDING)
-              AS bytes, row_number() OVER () AS number
-  FROM (
-    SELECT v.*, octet_length(v.evidence) AS size,
-           (date_part('epoch', statement_timestamp() - v.decided_at) * 1000)::bigint AS age_ms,
-           octet_length(v.evidence) <= $9
-             AND v.decided_at > statement_timestamp() - make_interval(secs => $10::bigint)
-             AS is_sent
-    FROM message_safety.verdicts v
-    WHERE v.kind = $1
-      AND (v.subject_hash, v.pepper_id, v.rules_version, v.config_version, v.detector_bundle)
-          > ($2, $3, $4, $5, $6)
-    ORDER BY v.subject_hash, v.pepper_id, v.rules_version, v.config_version, v.detector_bundle
-    LIMIT $7) r) p
-WHERE p.bytes <= $8 OR p.number = 1
+SELECT v.subject_hash, v.pepper_id, v.rules_version, v.config_version, v.detector_bundle,
+       (date_part('epoch', statement_timestamp() - v.decided_at) * 1000)::bigint,
+       octet_length(v.evidence),
+       CASE WHEN octet_length(v.evidence) <= $8
+              AND v.decided_at > statement_timestamp() - make_interval(secs => $9::bigint)
+            THEN v.evidence END
+FROM message_safety.verdicts v
+WHERE v.kind = $1
+  AND (v.subject_hash, v.pepper_id, v.rules_version, v.config_version, v.detector_bundle)
+      > ($2, $3, $4, $5, $6)
+ORDER BY v.subject_hash, v.pepper_id, v.rules_version, v.config_version, v.detector_bundle
+LIMIT $7
 )sql";
 
 // The newest $6 verdicts of kind $1 for each subject of $2 whose versions are those of $3, $4 and

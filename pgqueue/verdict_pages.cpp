@@ -43,16 +43,16 @@ VerdictPlace VerdictPage::end_at(int rows) const {
 VerdictPage read_verdict_page(Connection& connection, std::string_view kind,
                               const VerdictPlace& after, const VerdictPageLimits& limits,
                               Deadline deadline) {
-  return VerdictPage(Transaction::run(
-      connection,
-      {"verdict page",
-       sql::kVerdictPage,
-       {Param::text(kind), Param::bytea(safety::as_bytes(after.subject_hash)),
-        Param::text(after.pepper_id), Param::text(after.rules_version),
-        Param::text(after.config_version), Param::text(after.detector_bundle),
-        Param::int8(limits.rows), Param::int8(limits.page_bytes),
-        Param::int4(limits.evidence_bytes), Param::int8(limits.evidence_age.count())}},
-      deadline, kReadOnly));
+  return VerdictPage(
+      Transaction::run(connection,
+                       {"verdict page",
+                        sql::kVerdictPage,
+                        {Param::text(kind), Param::bytea(safety::as_bytes(after.subject_hash)),
+                         Param::text(after.pepper_id), Param::text(after.rules_version),
+                         Param::text(after.config_version), Param::text(after.detector_bundle),
+                         Param::int8(limits.rows), Param::int4(limits.evidence_bytes),
+                         Param::int8(limits.evidence_age.count())}},
+                       deadline, kReadOnly));
 }
 
 std::vector<std::vector<StoredEvidence>> verdicts_of(Connection& connection, std::string_view kind,

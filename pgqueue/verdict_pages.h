@@ -7,7 +7,7 @@
 // Threads:   values, or pure functions over a connection, which is one thread's.
 // Blocks:    up to the deadline.
 // Fails:     throws Error.
-// Limits:    a page has at most `rows` rows and, but for a single row, `page_bytes` of evidence.
+// Limits:    a page has at most `rows` rows of at most `evidence_bytes`.
 #pragma once
 
 #include <chrono>
@@ -38,7 +38,6 @@ struct VerdictPlace {
 
 struct VerdictPageLimits {
   std::int32_t rows = 1'000;
-  std::int64_t page_bytes = std::int64_t{4} << 20;
   // Evidence that is larger, or older, does not travel.
   std::int32_t evidence_bytes = 128 * 1024;
   std::chrono::seconds evidence_age = std::chrono::hours(24 * 365 * 100);

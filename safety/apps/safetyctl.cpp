@@ -28,7 +28,8 @@ namespace {
 
 constexpr const char* kFooter =
     "Exit codes: 0 done (of a verdict: allow or monitor), 10 block, 11 indeterminate, 2 usage,\n"
-    "3 findings (lint, test, doctor), 1 other failures. -- ends options; - reads standard input.\n"
+    "3 findings (lint, test, verify, doctor), 1 other failures. -- ends options; - reads standard\n"
+    "input.\n"
     "Example:\n  safetyctl check text --rules rules.yaml --config config.yaml 'hello there'";
 
 ExitCode run(int argc, const char* const* argv) {

@@ -1,12 +1,38 @@
 #include "safety/replay/verdict_stream.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace han::safety {
+namespace {
+
+// Few enough for evidence of the largest size, and enough for all configs of one text.
+constexpr std::int32_t kPageRowsMin = 32;
+constexpr std::int32_t kGrowth = 4;
+
+std::int64_t bytes_of(const pgqueue::VerdictPage& page) {
+  std::int64_t bytes = 0;
+  for (int i = 0; i < page.size(); ++i) {
+    if (const auto evidence = page.row(i).evidence) {
+      bytes += static_cast<std::int64_t>(evidence->size());
+    }
+  }
+  return bytes;
+}
+
+}  // namespace
 
 using pgqueue::Deadline;
 using pgqueue::VerdictPlace;
 using pgqueue::VerdictView;
+
+std::int32_t next_page_rows(std::int32_t rows, std::int64_t bytes,
+                            const VerdictStreamOptions& options) {
+  const std::int64_t fitting = rows * options.page_bytes / std::max<std::int64_t>(bytes, 1);
+  const std::int64_t grown = std::min(fitting, static_cast<std::int64_t>(rows) * kGrowth);
+  const auto least = std::min(kPageRowsMin, options.page.rows);
+  return static_cast<std::int32_t>(std::clamp<std::int64_t>(grown, least, options.page.rows));
+}
 
 bool is_same_subject(std::string_view kind, const VerdictView& a, const VerdictView& b) {
   return kind == "text" && a.subject_hash == b.subject_hash && a.pepper_id == b.pepper_id &&
@@ -77,6 +103,7 @@ void VerdictStream::read_kind(const std::string& kind, VerdictPlace place,
                               const std::stop_token& stop) {
   auto limits = options_.page;
   if (options_.evidence_age_of) limits.evidence_age = options_.evidence_age_of(kind);
+  limits.rows = std::min(limits.rows, kPageRowsMin);
   while (!stop.stop_requested()) {
     auto page = pgqueue::read_verdict_page(connection_, kind, place, limits,
                                            Deadline::after(options_.statement_timeout));
@@ -87,6 +114,7 @@ void VerdictStream::read_kind(const std::string& kind, VerdictPlace place,
     while (size > 0 && is_same_subject(kind, page.row(size - 1), page.row(page.size() - 1))) --size;
     if (size == 0) size = page.size();
     place = page.end_at(size);
+    limits.rows = next_page_rows(page.size(), bytes_of(page), options_);
     if (!put({kind, std::move(page), size, system_clock().now()}, stop)) return;
   }
 }

@@ -8,11 +8,14 @@
 // Owns:      the thread and two lots; the connection must outlive it.
 // Blocks:    next() until a lot is read; the destructor until the statement that runs has ended.
 // Fails:     next() throws what the reading thread met: pgqueue::Error. It is over then.
-// Limits:    lots_max lots are held ahead, each as VerdictPageLimits say.
+// Limits:    lots_max lots are held ahead, each of at most page.rows rows and about `page_bytes` of
+//            evidence: pages grow from few rows while their evidence is small. Rows come in the
+//            order of their hashes, so a page is much like the one before.
 #pragma once
 
 #include <chrono>
 #include <condition_variable>
+#include <cstdint>
 #include <deque>
 #include <exception>
 #include <functional>
@@ -39,6 +42,7 @@ struct VerdictStreamOptions {
   // Where to begin; nothing: before all rows.
   std::optional<PlaceToken> from;
   pgqueue::VerdictPageLimits page;
+  std::int64_t page_bytes = std::int64_t{1} << 20;
   // What of `page` is to differ for a kind.
   std::function<std::chrono::seconds(std::string_view kind)> evidence_age_of;
   std::chrono::seconds statement_timeout{60};
@@ -71,6 +75,10 @@ class VerdictStream {
   std::exception_ptr failure_ GUARDED_BY(mutex_);
   std::jthread thread_;
 };
+
+// Rows of the next page, after one of `rows` rows with `bytes` of evidence.
+std::int32_t next_page_rows(std::int32_t rows, std::int64_t bytes,
+                            const VerdictStreamOptions& options);
 
 // Whether two rows of a kind stand for the same cached value, but for the newest of them.
 bool is_same_subject(std::string_view kind, const pgqueue::VerdictView& a,

@@ -11,8 +11,8 @@ class SqlReplay : public PlanFixture {
     return {Param::text(kind), Param::bytea(safety::as_bytes("a")),
             Param::text(""),   Param::text(""),
             Param::text(""),   Param::text(""),
-            Param::int8(100),  Param::int8(1 << 20),
-            Param::int4(1000), Param::int8(3600)};
+            Param::int8(100),  Param::int4(1000),
+            Param::int8(3600)};
   }
   void expect_primary_key(const std::string& text) {
     EXPECT_NE(text.find("using verdicts_pkey"), std::string::npos) << text;

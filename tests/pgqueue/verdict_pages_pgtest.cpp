@@ -52,16 +52,10 @@ TEST_F(VerdictPages, WalkEveryRowOfAKindOnceInOrder) {
   EXPECT_THAT(walk({}, {.subject_hash = "b"}), ElementsAre("b1", "c1", "|"));
 }
 
-TEST_F(VerdictPages, AreCutByTheBytesOfTheirEvidence) {
-  insert({row("text", 'a', "c1", std::string(60, 'a')), row("text", 'b', "c1", "b"),
-          row("text", 'c', "c1", std::string(90, 'c'))});
-  EXPECT_THAT(walk({.page_bytes = 100}),
-              ElementsAre(std::string(60, 'a'), "b", "|", std::string(90, 'c'), "|"));
-  // A single row may be larger than a page.
-  EXPECT_THAT(walk({.page_bytes = 10}),
-              ElementsAre(std::string(60, 'a'), "|", "b", "|", std::string(90, 'c'), "|"));
-  EXPECT_THAT(walk({.page_bytes = 10, .evidence_bytes = 50}),
-              ElementsAre("(none)", "b", "(none)", "|"));
+TEST_F(VerdictPages, LargeEvidenceDoesNotTravel) {
+  insert({row("text", 'a', "c1", std::string(60, 'a')), row("text", 'b', "c1", "b")});
+  EXPECT_THAT(walk({.evidence_bytes = 60}), ElementsAre(std::string(60, 'a'), "b", "|"));
+  EXPECT_THAT(walk({.evidence_bytes = 59}), ElementsAre("(none)", "b", "|"));
 }
 
 TEST_F(VerdictPages, TellAgesByTheDatabasesClock) {

@@ -14,7 +14,7 @@ enum class ExitCode : int {
   kOk = 0,  // done; of a verdict: allow or monitor
   kFailure = 1,
   kUsage = 2,
-  kFindings = 3,  // lint and test found something
+  kFindings = 3,  // lint, test or verify found something
   kBlock = 10,
   kIndeterminate = 11,
 };

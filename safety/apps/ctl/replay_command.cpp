@@ -47,11 +47,11 @@ struct VerifyCommandOptions {
   bool repair = false;
 };
 
-void add_replay_options(CLI::App& leaf, ReplayOptions& options) {
+void add_replay_options(CLI::App& leaf, ReplayOptions& options, const std::string& rate) {
   add_string(leaf, "--config", options.config, "Config file whose times to live count");
   add_string(leaf, "--peppers", options.peppers,
              std::string("Pepper file (else ") + kPepperVariable + ")");
-  add_integer(leaf, "--rate", kRateRange, options.rate, "At most this many a second");
+  add_integer(leaf, "--rate", kRateRange, options.rate, rate);
   add_database_options(leaf, options.database);
 }
 
@@ -253,7 +253,7 @@ void add_replay_command(CLI::App& app, Command& command) {
   add_flag(first, "--dry-run", options->dry_run, "Count what would be written, and write nothing");
   add_string(first, "--state", options->state, "Keep the place in this file, and go on from it");
   add_string(first, "--from", options->from, "Go on from this place");
-  add_replay_options(first, options->replay);
+  add_replay_options(first, options->replay, "Rows a second, at most (50000)");
   set_run(first, command, options, rebuild);
 
   CLI::App& second = add_leaf(
@@ -269,7 +269,7 @@ void add_replay_command(CLI::App& app, Command& command) {
       kFindingsCode);
   const auto verify_options = std::make_shared<VerifyCommandOptions>();
   add_flag(second, "--repair", verify_options->repair, "Delete what must not be there");
-  add_replay_options(second, verify_options->replay);
+  add_replay_options(second, verify_options->replay, "Keys a second, at most (no bound)");
   set_run(second, command, verify_options, verify);
 }
 

@@ -221,6 +221,37 @@ TEST_F(ReplayCommand, ARedisThatDiesInTheMiddleIsAnErrorAndItGoesOnLater) {
   EXPECT_EQ(keys(), 1'000);
 }
 
+TEST_F(ReplayCommand, ADatabaseThatGoesInTheMiddleIsAnErrorWithAPlaceToGoOnFrom) {
+  insert_texts(4'000);
+  CtlRun run({"replay", "rebuild", "--rate", "500", "--json"}, {.env = env()});
+  ASSERT_TRUE(await([&] { return keys() > 0; }));
+  execute(
+      "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
+      "WHERE datname = current_database() AND pid <> pg_backend_pid() "
+      "AND query LIKE '%message_safety.verdicts v%'");
+  const auto failed = run.finish();
+  EXPECT_EQ(failed.code, 1);
+  EXPECT_TRUE(is_one_line_error(failed)) << failed.err;
+  EXPECT_THAT(failed.err, HasSubstr("database: "));
+  const std::string from = json(failed)["from"];
+  EXPECT_THAT(failed.err, HasSubstr("go on with --from " + from));
+  EXPECT_EQ(replay({"rebuild", "--from", from}).code, 0);
+  EXPECT_EQ(keys(), 4'000);
+}
+
+TEST_F(ReplayCommand, AVerifyThatRedisDoesNotLetEndIsAFailureAndNoFinding) {
+  insert_texts(5);
+  redis_.ask({"ACL", "SETUSER", "blind", "on", ">secret", "%R~*", "+ping", "+get", "+pttl"});
+  auto blind = env(false);
+  blind.push_back("MESSAGE_SAFETY_REDIS_OPS_URL=unix://blind:secret@" + redis_.socket_path());
+  const auto refused = run_ctl({"replay", "verify", "--json"}, {.env = blind});
+  EXPECT_EQ(refused.code, 1);
+  EXPECT_EQ(refused.out, "");
+  EXPECT_THAT(refused.err, HasSubstr("redis: it refused a command (noperm)"));
+  redis_.kill();
+  EXPECT_EQ(replay({"verify"}).code, 1);
+}
+
 TEST_F(ReplayCommand, WrongUsageIsRefused) {
   EXPECT_EQ(replay({"rebuild", "--from", "text:xyz"}).code, 2);
   EXPECT_EQ(replay({"rebuild", "--rate", "0"}).code, 2);

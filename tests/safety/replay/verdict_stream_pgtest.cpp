@@ -64,6 +64,16 @@ TEST_F(VerdictStreamTest, BeginsAtAPlace) {
   EXPECT_EQ(read({.from = safety::PlaceToken::parse("text:" + last.substr(0, 8))}).rows, 1U);
 }
 
+TEST_F(VerdictStreamTest, PagesGrowWhileTheirEvidenceIsSmall) {
+  const VerdictStreamOptions options{.page = {.rows = 1'000}, .page_bytes = 1 << 20};
+  EXPECT_EQ(safety::next_page_rows(32, 32 * 300, options), 128);
+  EXPECT_EQ(safety::next_page_rows(500, 500 * 300, options), 1'000);
+  // Evidence that does not travel costs nothing.
+  EXPECT_EQ(safety::next_page_rows(500, 0, options), 1'000);
+  EXPECT_EQ(safety::next_page_rows(1'000, 4 << 20, options), 250);
+  EXPECT_EQ(safety::next_page_rows(32, 32 << 17, options), 32);
+}
+
 TEST_F(VerdictStreamTest, TellsWhatTheDatabaseSays) {
   execute("ALTER TABLE message_safety.verdicts RENAME TO gone");
   pgqueue::Connection connection(conninfo_, soon());
