@@ -45,6 +45,11 @@ Verdict judge(ErrorClass error) {
   return {};
 }
 
+std::chrono::milliseconds random_part(std::chrono::milliseconds whole) {
+  return safety::jitter_random() % static_cast<std::uint64_t>(whole.count() + 1) *
+         std::chrono::milliseconds(1);
+}
+
 }  // namespace
 
 Pool::Lease::Lease(Pool* pool, std::unique_ptr<Connection> connection, Breaker::Permit permit)
@@ -193,29 +198,38 @@ void Pool::run(const std::stop_token& stop) {
   const std::chrono::milliseconds pace(
       std::max<std::int64_t>(1, 1'000 / options_.connects_per_second));
   std::uint32_t attempt = 0;
+  std::uint64_t lost = 0;
+  bool is_spread = false;
   auto next_connect = safety::system_clock().now();
   while (!stop.stop_requested()) {
     drop_closed();
-    bool is_due = false;
     {
       safety::MutexLock lock(mutex_);
-      // An open breaker sets the time of its probe itself.
-      const bool is_open = breaker_.state() != Breaker::State::kClosed;
-      const auto due = is_open ? breaker_.probe_at() : next_connect;
       const auto now = safety::system_clock().now();
-      if (has_room() && due > now) {
-        // Nothing that may happen makes it due earlier.
-        room_.wait_until(lock, stop, due, [] { return false; });
-      } else if (!has_room()) {
+      if (!has_room()) {
         room_.wait_until(lock, stop, now + kIdleCheckInterval, [&] {
           mutex_.assert_held();
           return has_room();
         });
+        continue;
       }
-      is_due = has_room() && safety::system_clock().now() >= due;
+      // Once between two connects, or losses without end would put off the next one without end.
+      if (!is_spread && counts_.discarded != lost) {
+        next_connect = std::max(next_connect, now + random_part(options_.loss_spread));
+        is_spread = true;
+      }
+      lost = counts_.discarded;
+      // An open breaker sets the time of its probe itself.
+      const bool is_open = breaker_.state() != Breaker::State::kClosed;
+      const auto due = is_open ? std::max(breaker_.probe_at(), next_connect) : next_connect;
+      if (due > now) {
+        // Nothing that may happen makes it due earlier.
+        room_.wait_until(lock, stop, due, [] { return false; });
+        continue;
+      }
     }
-    if (!is_due || stop.stop_requested()) continue;
     const bool is_connected = connect_once();
+    is_spread = false;
     attempt = is_connected ? 0 : attempt + 1;
     const auto delay =
         is_connected

@@ -2,7 +2,7 @@
 //
 // Callers borrow; they never connect, look up a name or probe. With no connection, or with the
 // breaker open, borrow() says so at once, so a dead server costs a caller nothing. The background
-// thread connects with exponential backoff and full jitter and never faster than
+// thread connects with exponential backoff and jitter and never faster than
 // `connects_per_second`; while the breaker is open its connection attempt (with a PING) is the
 // probe.
 //
@@ -39,6 +39,9 @@ struct PoolOptions {
   std::size_t size = 4;
   std::chrono::milliseconds connect_timeout{1'000};
   safety::Backoff reconnect_delay{std::chrono::milliseconds(50), std::chrono::milliseconds(5'000)};
+  // A lost connection is replaced after a random part of this time, so that the clients of a server
+  // that has closed all its connections do not come back together.
+  std::chrono::milliseconds loss_spread{200};
   std::uint32_t connects_per_second = 20;
   BreakerOptions breaker;
   ReplyLimits limits;

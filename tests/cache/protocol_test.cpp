@@ -1,7 +1,9 @@
 #include "cache/protocol.h"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
+#include <fstream>
 #include <string>
 
 namespace han::tests {
@@ -91,6 +93,40 @@ TEST(ReplyReader, FreesAHalfReadReply) {
   ASSERT_TRUE(reader.feed("*2\r\n$5\r\nhello\r\n"));
   Reply reply;
   EXPECT_EQ(reader.next(reply), ReplyReader::Outcome::kNeedsMore);
+}
+
+// Bytes of memory that this process has in use.
+std::size_t resident_bytes() {
+  std::ifstream file("/proc/self/statm");
+  std::size_t pages = 0;
+  file >> pages >> pages;
+  return pages * static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
+}
+
+TEST(ReplyReader, B34_HugeHeadersAndDeepNestingCostNoMemory) {
+  std::string bomb;
+  for (int i = 0; i < 100'000; ++i) bomb += "*1\r\n";
+  const std::string block(64 * 1024, 'x');
+  const auto before = resident_bytes();
+  for (int i = 0; i < 20; ++i) {
+    for (const std::string_view header :
+         {std::string_view("*4294967295\r\n"), std::string_view("$1073741824\r\n"),
+          std::string_view("*9223372036854775807\r\n"), std::string_view(bomb)}) {
+      ReplyReader reader;
+      EXPECT_FALSE(reader.feed(header)) << header.substr(0, 40);
+      Reply reply;
+      EXPECT_EQ(reader.next(reply), ReplyReader::Outcome::kBroken);
+    }
+  }
+  // Over the limit of a value, and under that of what is dropped.
+  ReplyReader reader;
+  ASSERT_TRUE(reader.feed("$" + std::to_string(500 * block.size()) + "\r\n"));
+  for (int i = 0; i < 500; ++i) ASSERT_TRUE(reader.feed(block));
+  ASSERT_TRUE(reader.feed("\r\n"));
+  Reply reply;
+  ASSERT_EQ(reader.next(reply), ReplyReader::Outcome::kReply);
+  EXPECT_EQ(reply.error, ErrorClass::kOversized);
+  EXPECT_LT(resident_bytes(), before + 10'000'000);
 }
 
 }  // namespace

@@ -1,4 +1,6 @@
 #include <gtest/gtest.h>
+#include <signal.h>
+#include <unistd.h>
 
 #include <array>
 #include <string>
@@ -74,6 +76,28 @@ TEST(Socket, SurvivesAPeerThatResets) {
   EXPECT_TRUE(await([&] { return !socket.is_quiet(); }));
   // Would end the test by SIGPIPE if it were raised.
   EXPECT_EQ(socket.send("PING\r\n").trouble, Trouble::kClosed);
+}
+
+// In a child without a handler: a signal would be its end.
+TEST(Socket, B32_SendingAfterAResetRaisesNoSignal) {
+  const RedisServer server;
+  TcpGate gate(server.port());
+  Socket socket;
+  const auto url = RedisUrl::parse("redis://127.0.0.1:" + std::to_string(gate.port()));
+  ASSERT_EQ(socket.open(url, late(), kNoWake), Trouble::kNone);
+  ASSERT_TRUE(await([&] { return gate.accepted_count() == 1; }));
+  gate.set(GateMode::kReset);
+  ASSERT_TRUE(await([&] { return !socket.is_quiet(); }));
+  EXPECT_EXIT(
+      {
+        ::signal(SIGPIPE, SIG_DFL);
+        bool is_closed = true;
+        for (int i = 0; i < 3; ++i) {
+          is_closed = is_closed && socket.send("PING\r\n").trouble == Trouble::kClosed;
+        }
+        ::_exit(is_closed ? 0 : 1);
+      },
+      ::testing::ExitedWithCode(0), "");
 }
 
 }  // namespace
