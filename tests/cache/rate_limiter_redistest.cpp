@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <map>
 #include <mutex>
 #include <set>
@@ -226,6 +227,40 @@ TEST(RateLimiter, B10_LostScriptsCostNoDecision) {
   }
   EXPECT_EQ(admitted, 5);
   EXPECT_EQ(process.limiter.stats().script_reloads, 8u);
+}
+
+TEST(RateLimiter, B11_ScriptsThatAreLostUnderLoadLoseAndDoubleNoCall) {
+  const RedisServer server;
+  std::vector<std::unique_ptr<Site>> processes;
+  for (int i = 0; i < 3; ++i) {
+    processes.push_back(std::make_unique<Site>(
+        server.url(), std::vector<CallerLimit>{{"api", 1'000'000, hours(1)}}));
+    ASSERT_TRUE(await([&] { return processes.back()->pool.stats().idle == 2; }));
+  }
+  std::atomic<std::uint64_t> calls{0};
+  {
+    std::vector<std::jthread> threads;
+    for (const auto& process : processes) {
+      threads.emplace_back([&](const std::stop_token& stop) {
+        while (!stop.stop_requested()) {
+          // A flush between the reload and the retry leaves a call undone, which is said.
+          if (!process->admit("api").is_degraded) ++calls;
+        }
+      });
+    }
+    for (int i = 0; i < 100; ++i) {
+      server.ask({"SCRIPT", "FLUSH"});
+      const auto before = calls.load();
+      ASSERT_TRUE(await([&] { return calls > before; }));
+    }
+  }
+  std::uint64_t reloads = 0;
+  for (const auto& process : processes) reloads += process->limiter.stats().script_reloads;
+  EXPECT_GT(reloads, 0u);
+  // Each process may reload once for each flush, and does not reload otherwise.
+  EXPECT_LE(reloads, 3u * 100u);
+  const auto value = server.ask({"GET", "han:safety:rl:service:api:3600000"});
+  EXPECT_EQ(std::stoull(value.substr(value.find(' ') + 1)), calls);
 }
 
 TEST(RateLimiter, DeniedRightsAndNonsenseDegradeItByName) {

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <regex>
@@ -72,6 +73,25 @@ TEST(Script, B26_EveryKeyIsInKeysAndNothingLoopsOrScans) {
       EXPECT_EQ(code.find(word), std::string::npos) << script.name() << " has " << word;
     }
   }
+}
+
+// A transaction of Redis looks as if it could coordinate something; PostgreSQL does that here.
+// covers 000-G05
+TEST(Script, NoSourceUsesATransactionOfRedis) {
+  int files = 0;
+  for (const char* folder : {"cache", "safety"}) {
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(folder)) {
+      const auto extension = entry.path().extension();
+      if (extension != ".cpp" && extension != ".h" && extension != ".lua") continue;
+      std::ifstream file(entry.path());
+      const std::string text{std::istreambuf_iterator<char>(file), {}};
+      for (const char* word : {"\"MULTI\"", "\"EXEC\"", "\"WATCH\"", "\"DISCARD\"", "\"EVAL\""}) {
+        EXPECT_EQ(text.find(word), std::string::npos) << entry.path() << " has " << word;
+      }
+      ++files;
+    }
+  }
+  EXPECT_GT(files, 50);
 }
 
 TEST(Script, LoadsEachOnce) {
