@@ -163,6 +163,14 @@ TEST_F(RateLimit, B12_MendsAKeyWithoutTtlWhetherItAdmitsOrNot) {
   EXPECT_GT(pttl(limit), limit.window.count());
 }
 
+TEST_F(RateLimit, ACallThatIsDeniedMendsATooLongLife) {
+  const CallerLimit limit{"api", 1, milliseconds(60'000)};
+  EXPECT_EQ(ask(limit).is_admitted, 1);
+  server_.ask({"PEXPIRE", key_of(limit), "999999999"});
+  EXPECT_EQ(ask(limit).is_admitted, 0);
+  EXPECT_LE(pttl(limit), limit.window.count() * 13 / 10);
+}
+
 TEST_F(RateLimit, ForeignValuesCountAsNone) {
   const CallerLimit limit{"api", 2, milliseconds(1'000)};
   const std::string far = std::to_string(now_ms()) + " ";
