@@ -11,7 +11,6 @@
 namespace han::cache {
 namespace {
 
-using std::chrono::duration_cast;
 using std::chrono::milliseconds;
 
 constexpr std::uint32_t kCallsMax = 1'000'000'000;

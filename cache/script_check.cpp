@@ -62,6 +62,7 @@ std::vector<ScriptCheck> check_on(Line& line, safety::Deadline deadline) {
   const auto trials = trials_of(keys);
   if (run.trouble == Trouble::kNone) {
     std::vector<ScriptCall> calls;
+    calls.reserve(trials.size());
     for (const Trial& trial : trials) calls.push_back(trial.call);
     run = run_scripts(line, calls, deadline);
   }

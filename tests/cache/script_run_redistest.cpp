@@ -79,6 +79,19 @@ TEST(ScriptRun, DeletesOnlyWhatIsStillThere) {
   EXPECT_EQ(server.ask({"DBSIZE"}), "5");
 }
 
+// A full server must still be rid of what is bad.
+TEST(ScriptRun, DeletesAlsoFromAServerThatIsFull) {
+  const RedisServer server({.arguments = {"--maxmemory-policy", "noeviction"}});
+  const auto connection = open(server.url());
+  server.ask({"SET", key_of(0), "bad", "EX", "60"});
+  server.ask({"CONFIG", "SET", "maxmemory", "1"});
+  const auto call = delete_if_equal(key_of(0), "bad");
+  const auto run = run_scripts(*connection, {&call, 1}, late());
+  ASSERT_EQ(run.trouble, Trouble::kNone);
+  EXPECT_EQ(run.replies[0].integer, 1);
+  EXPECT_EQ(server.ask({"DBSIZE"}), "0");
+}
+
 // covers 000-X08
 TEST(ScriptRun, B11_WhatWasLostIsLoadedOnceAndRunOnce) {
   const RedisServer server;
