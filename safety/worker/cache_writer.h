@@ -1,8 +1,8 @@
 // CacheWriter: committed evidence on its way to Redis, on a thread of its own.
 //
-// Neither judging nor committing waits for Redis: what it does not take, tried kTries times, is
-// dropped and counted, and is found in PostgreSQL next time. A write may take longer than a look-up, since
-// nobody waits for it; how long the server took is told to `on_answer`.
+// Neither judging nor committing waits for Redis. What it does not take, tried kTries times, is
+// dropped and counted, and is found in PostgreSQL next time. A write may take longer than a
+// look-up, since nobody waits for it; how long the server took is told to `on_answer`.
 //
 // Threads:   add() and stats() are safe to share; start() and stop() from one thread.
 // Owns:      its thread and what waits; borrows the hot cache.
