@@ -77,7 +77,7 @@ void run(const Options& options) {
     table.add({side.name, side.tasks_per_s.text(), short_number(ratio), side.stall_s.text(),
                std::to_string(side.failed)});
     result.sides[side.name] = side.tasks_per_s.median();
-    result.ratios[side.name + " / healthy"] = ratio;
+    if (side.name != "healthy") result.ratios[side.name + " / healthy"] = ratio;
     failed += side.failed;
     stall = std::max(stall, side.stall_s.largest());
   }
