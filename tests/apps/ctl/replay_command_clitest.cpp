@@ -163,28 +163,28 @@ TEST_F(ReplayCommand, WorksAsTheReadOnlyRole) {
 }
 
 TEST_F(ReplayCommand, KilledHalfWayItGoesOnFromItsStateFile) {
-  insert_texts(2'000);
+  insert_texts(800);
   const std::string state = dir_.file("state");
   {
-    CtlRun run({"replay", "rebuild", "--rate", "500", "--state", state}, {.env = env()});
+    CtlRun run({"replay", "rebuild", "--rate", "300", "--state", state}, {.env = env()});
     ASSERT_TRUE(await([&] { return std::filesystem::exists(state); }));
     run.signal(SIGKILL);
     EXPECT_EQ(run.finish().code, 128 + SIGKILL);
   }
   const auto taken = keys();
   EXPECT_GT(taken, 0);
-  EXPECT_LT(taken, 2'000);
+  EXPECT_LT(taken, 800);
   const auto resumed = replay({"rebuild", "--state", state, "--json"});
   EXPECT_EQ(resumed.code, 0) << resumed.err;
   // It did not begin at the beginning.
-  EXPECT_LT(json(resumed)["rows"], 2'000);
+  EXPECT_LT(json(resumed)["rows"], 800);
   EXPECT_FALSE(std::filesystem::exists(state));
-  EXPECT_EQ(keys(), 2'000);
+  EXPECT_EQ(keys(), 800);
   expect_as_uninterrupted();
 }
 
 TEST_F(ReplayCommand, StoppedByASignalItSaysWhereToGoOn) {
-  insert_texts(1'000);
+  insert_texts(400);
   for (const int number : {SIGINT, SIGTERM}) {
     redis_.ask({"FLUSHALL"});
     CtlRun run({"replay", "rebuild", "--rate", "200", "--json"}, {.env = env()});
@@ -198,8 +198,8 @@ TEST_F(ReplayCommand, StoppedByASignalItSaysWhereToGoOn) {
     EXPECT_THAT(stopped.err, HasSubstr("stopped by a signal: go on with --from " + from));
     const auto resumed = replay({"rebuild", "--from", from, "--json"});
     EXPECT_EQ(resumed.code, 0) << resumed.err;
-    EXPECT_LT(json(resumed)["rows"], 1'000);
-    EXPECT_EQ(keys(), 1'000);
+    EXPECT_LT(json(resumed)["rows"], 400);
+    EXPECT_EQ(keys(), 400);
   }
   expect_as_uninterrupted();
 }
@@ -223,7 +223,7 @@ TEST_F(ReplayCommand, ARedisThatDiesInTheMiddleIsAnErrorAndItGoesOnLater) {
 
 TEST_F(ReplayCommand, ADatabaseThatGoesInTheMiddleIsAnErrorWithAPlaceToGoOnFrom) {
   insert_texts(4'000);
-  CtlRun run({"replay", "rebuild", "--rate", "500", "--json"}, {.env = env()});
+  CtlRun run({"replay", "rebuild", "--rate", "2000", "--json"}, {.env = env()});
   ASSERT_TRUE(await([&] { return keys() > 0; }));
   execute(
       "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
@@ -298,7 +298,7 @@ TEST_F(ReplayCommand, IsSafeWhileAWorkerRuns) {
   DemoWorker worker({built_binary("safety-worker"), dir_.file("settings.yaml"), conninfo_,
                      redis_.url(), peppers()},
                     dir_.file("worker.log"));
-  constexpr std::size_t kTasks = 1'500;
+  constexpr std::size_t kTasks = 800;
   std::vector<pgqueue::NewTask> tasks;
   for (std::size_t i = 0; i < kTasks; ++i)
     tasks.push_back(text_task("casino " + std::to_string(i)));
