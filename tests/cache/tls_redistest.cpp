@@ -10,6 +10,7 @@
 #include "cache/connection.h"
 #include "cache/key.h"
 #include "cache/pool.h"
+#include "cache/socket.h"
 #include "cache/tls.h"
 #include "cache/wakeup.h"
 #include "tests/support/await.h"
@@ -161,6 +162,22 @@ TEST_F(TlsRedis, OpeningIsInterrupted) {
   WakeFd wake;
   wake.set();
   EXPECT_EQ(Connection::open(url(), {}, late(), wake.fd()).trouble, Trouble::kInterrupted);
+}
+
+TEST_F(TlsRedis, AWaitKnowsOfBytesThatAreDecryptedAlready) {
+  serve_well();
+  Socket socket;
+  constexpr int kNoWake = -1;
+  ASSERT_EQ(socket.open(url(), late(), kNoWake), Trouble::kNone);
+  ASSERT_EQ(socket.send("PING\r\n").bytes, 6u);
+  char byte = 0;
+  ASSERT_TRUE(await([&] { return socket.receive(&byte, 1).bytes == 1; }));
+  EXPECT_EQ(byte, '-') << "nobody has logged in";
+  // The kernel has nothing more, so poll(2) alone would wait for ever.
+  EXPECT_EQ(socket.wait(Socket::Interest::kRead, in(1), kNoWake), Trouble::kNone);
+  WakeFd wake;
+  wake.set();
+  EXPECT_EQ(socket.wait(Socket::Interest::kRead, late(), wake.fd()), Trouble::kInterrupted);
 }
 
 TEST_F(TlsRedis, APipelineLargerThanAllBuffersDoesNotStall) {

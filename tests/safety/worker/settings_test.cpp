@@ -6,6 +6,7 @@
 #include <map>
 
 #include "tests/support/temp_dir.h"
+#include "tests/support/test_ca.h"
 
 namespace han::tests {
 
@@ -139,6 +140,23 @@ TEST_F(AddressesTest, ASecretFileIsReadWithoutItsLineEnd) {
   EXPECT_EQ(load().redis->read().front().password, "pw");
   environment_["MESSAGE_SAFETY_REDIS_URL_FILE"] = dir.file("missing");
   EXPECT_NE(error().find("MESSAGE_SAFETY_REDIS"), std::string::npos);
+}
+
+TEST_F(AddressesTest, RedisMayHaveTlsAndAPasswordFile) {
+  const TempDir dir;
+  const TestCa ca(dir);
+  std::ofstream(dir.file("password")) << "new\nold\n";
+  environment_["MESSAGE_SAFETY_REDIS_URL"] = "rediss://message_safety@h";
+  environment_["MESSAGE_SAFETY_REDIS_PASSWORD_FILE"] = dir.file("password");
+  environment_["MESSAGE_SAFETY_REDIS_CA_FILE"] = ca.file();
+  const auto urls = load().redis->read();
+  ASSERT_EQ(urls.size(), 2u);
+  EXPECT_TRUE(urls[0].use_tls);
+  EXPECT_EQ(urls[1].password, "old");
+  EXPECT_EQ(urls[1].ca_file, ca.file());
+  environment_["MESSAGE_SAFETY_REDIS_CA_FILE"] = "/canary";
+  EXPECT_NE(error().find("Redis CA"), std::string::npos);
+  EXPECT_EQ(error().find("canary"), std::string::npos);
 }
 
 TEST_F(AddressesTest, WhatIsMissingIsNamedAndNoValueIsShown) {
