@@ -49,8 +49,9 @@ struct OpenResult {
 
 class Connection {
  public:
-  // Connects, logs in, selects the database if the URL asks, and sees a PING answered, so that a
-  // server that only accepts is not taken for one that works. `wake_fd` (< 0: none) interrupts it.
+  // Connects (with TLS if the URL asks), logs in, selects the database if the URL asks, and sees a
+  // PING answered, so that a server that only accepts is not taken for one that works; the deadline
+  // counts for all of it together. `wake_fd` (< 0: none) interrupts it.
   static OpenResult open(const RedisUrl& url, const ReplyLimits& limits, safety::Deadline deadline,
                          int wake_fd = -1);
   // The same, with what the endpoint says now. A second password is tried on the same connection

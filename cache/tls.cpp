@@ -9,7 +9,6 @@
 #include <sys/socket.h>
 
 #include <cerrno>
-#include <cstdint>
 #include <utility>
 
 #include "safety/base/check.h"
@@ -29,9 +28,7 @@ struct Deleter {
 using Context = std::unique_ptr<SSL_CTX, Deleter<SSL_CTX_free>>;
 using Session = std::unique_ptr<SSL, Deleter<SSL_free>>;
 
-int descriptor(BIO* bio) {
-  return static_cast<int>(reinterpret_cast<std::intptr_t>(BIO_get_data(bio)));
-}
+int descriptor(BIO* bio) { return *static_cast<const int*>(BIO_get_data(bio)); }
 
 int moved(BIO* bio, ssize_t bytes, int retry_flag) {
   BIO_clear_retry_flags(bio);
@@ -64,11 +61,12 @@ BIO_METHOD* make_socket_method() {
   return method;
 }
 
-BIO* make_socket_bio(int fd) {
+// `fd` must outlive it.
+BIO* make_socket_bio(int* fd) {
   static BIO_METHOD* const method = make_socket_method();
   BIO* bio = BIO_new(method);
   SAFETY_CHECK(bio != nullptr);
-  BIO_set_data(bio, reinterpret_cast<void*>(static_cast<std::intptr_t>(fd)));
+  BIO_set_data(bio, fd);
   BIO_set_init(bio, 1);
   return bio;
 }
@@ -122,6 +120,8 @@ bool expect_host(SSL* ssl, std::string host) {
 }  // namespace
 
 struct TlsStream::Impl {
+  int fd;
+  // Refers to `fd`.
   Session ssl;
 };
 
@@ -135,13 +135,14 @@ std::unique_ptr<TlsStream> TlsStream::make(int fd, const RedisUrl& url) {
     ERR_clear_error();
     return nullptr;
   }
-  Session ssl(SSL_new(context.get()));
+  auto impl = std::make_unique<Impl>(Impl{fd, Session(SSL_new(context.get()))});
+  SSL* ssl = impl->ssl.get();
   SAFETY_CHECK(ssl != nullptr);
-  BIO* bio = make_socket_bio(fd);
-  SSL_set_bio(ssl.get(), bio, bio);
-  SSL_set_connect_state(ssl.get());
-  if (!expect_host(ssl.get(), url.host)) return nullptr;
-  return std::unique_ptr<TlsStream>(new TlsStream(std::make_unique<Impl>(Impl{std::move(ssl)})));
+  BIO* bio = make_socket_bio(&impl->fd);
+  SSL_set_bio(ssl, bio, bio);
+  SSL_set_connect_state(ssl);
+  if (!expect_host(ssl, url.host)) return nullptr;
+  return std::unique_ptr<TlsStream>(new TlsStream(std::move(impl)));
 }
 
 bool TlsStream::is_ca_file(const std::string& path) {

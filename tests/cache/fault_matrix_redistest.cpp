@@ -50,6 +50,12 @@ CallResult call(Pool::Lease& lease, std::initializer_list<std::string_view> comm
 }
 
 class FaultMatrix : public ::testing::Test {
+ public:
+  ~FaultMatrix() override {
+    server_.resume();
+    EXPECT_EQ(pool_.in_use(), 0u);
+  }
+
  protected:
   // Saves and stops on errors as a server with persistence does, for MISCONF.
   FaultMatrix()
@@ -59,10 +65,6 @@ class FaultMatrix : public ::testing::Test {
         pool_(options_for("redis://boss:pw@127.0.0.1:" + std::to_string(gate_.port()))) {
     pool_.start();
     EXPECT_TRUE(pool_.wait_connected(late()));
-  }
-  ~FaultMatrix() override {
-    server_.resume();
-    EXPECT_EQ(pool_.in_use(), 0u);
   }
 
   Pool::Lease borrow() {

@@ -50,16 +50,18 @@ struct Server {
 };
 
 class Tls : public ::testing::Test {
+ public:
+  ~Tls() override {
+    close_server();
+    ::close(client_fd_);
+  }
+
  protected:
   Tls() : ca_(dir_) {
     std::array<int, 2> pair{};
     EXPECT_EQ(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, pair.data()), 0);
     client_fd_ = pair[0];
     server_fd_ = pair[1];
-  }
-  ~Tls() override {
-    close_server();
-    ::close(client_fd_);
   }
   void close_server() {
     if (server_fd_ >= 0) ::close(server_fd_);
