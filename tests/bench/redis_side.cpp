@@ -53,6 +53,19 @@ RedisSide::RedisSide(std::size_t keys) {
   }
 }
 
+std::string RedisSide::make_plain_keys() {
+  constexpr std::string_view kRandom = "__rand_int__";
+  std::string name = keys_.front().str();
+  name.resize(name.size() - kRandom.size());
+  const std::string value(value_bytes_, 'x');
+  for (std::size_t i = 0; i < keys_.size(); ++i) {
+    std::string digits = std::to_string(i);
+    digits.insert(0, kRandom.size() - digits.size(), '0');
+    server_.ask({"SET", name + digits, value, "EX", "3600"});
+  }
+  return name + std::string(kRandom);
+}
+
 void PlainRedis::Free::operator()(redisContext* context) const { redisFree(context); }
 
 PlainRedis::PlainRedis(const RedisServer& server)

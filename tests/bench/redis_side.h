@@ -28,6 +28,9 @@ class RedisSide {
   const std::vector<cache::TextKey>& keys() const { return keys_; }
   const std::vector<std::string>& pepper_ids() const { return pepper_ids_; }
   std::size_t value_bytes() const { return value_bytes_; }
+  // As many keys of the same size again, with values of the same size, as redis-benchmark names
+  // them: twelve digits stand for __rand_int__.
+  std::string make_plain_keys();
 
  private:
   RedisServer server_;
