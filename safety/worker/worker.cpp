@@ -103,9 +103,9 @@ struct Worker::Parts {
                {.redis_timeout = settings.redis_timeout,
                 .database_timeout = settings.database_timeout,
                 .local_cache_bytes = settings.local_cache_bytes,
-                .redis_ttl = std::min(
-                    cache::kTextTtlMax,
-                    std::max(std::chrono::seconds(1), config.ttl.text - cache::kLocalTtlMax))}),
+                .redis_ttl = cache::HotTtls::of_config(config.ttl.text, config.ttl.file,
+                                                       config.ttl.link, config.ttl.dns)
+                                 .text}),
         completions(committer, metrics,
                     {settings.completion.batch, settings.completion.flush,
                      settings.completion.buffer, settings.completion.threads}),

@@ -145,6 +145,16 @@ TEST_F(WorkerTest, RedisHoldsEvidenceWithATtlAndNothingElse) {
   EXPECT_EQ(count, 50);
 }
 
+// covers 000-V06: the config's time is that of Redis and the local cache together
+TEST_F(WorkerTest, TheActiveConfigSaysHowLongRedisKeepsATextsEvidence) {
+  std::ofstream(dir_.file("config.yaml")) << "schema: 1\nttl: {text_hours: 1}\n";
+  run({"one casino"});
+  const std::string key = redis_.ask({"KEYS", "han:safety:text:*"});
+  const long ttl = std::stol(redis_.ask({"TTL", key}));
+  EXPECT_LE(ttl, 3'600 - 60);
+  EXPECT_GT(ttl, 3'000);
+}
+
 // covers 000-S08, 000-D08, invariant I5
 TEST_F(WorkerTest, RedisDeadFromTheStartCostsNoTask) {
   redis_.stop();
