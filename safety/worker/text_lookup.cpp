@@ -226,16 +226,21 @@ void TextLookup::compute(const Missing& missing, TextScratch& scratch) {
     lead.finish(subject->found);
   }
   if (!leads.empty()) budget_.note_computed(leads.size(), system_clock().now() - begin);
+  std::size_t shared = 0;
   for (auto& [subject, wait] : waits) {
     auto result = wait.wait(Deadline::after(options_.database_timeout));
     if (const auto* value = std::get_if<Found>(&result)) {
       subject->found = *value;
-    } else {
-      subject->found = computed(*subject, scratch);
-      if (auto* lead = std::get_if<Flights::Lead>(&result)) lead->finish(subject->found);
+      ++shared;
+      continue;
     }
+    subject->found = computed(*subject, scratch);
+    auto* lead = std::get_if<Flights::Lead>(&result);
+    if (lead != nullptr) lead->finish(subject->found);
+    metrics_.count("text_waits_failed_total", lead != nullptr ? "taken_over" : "timed_out");
   }
-  metrics_.count("texts_computed_total", "", static_cast<double>(missing.size()));
+  metrics_.count("texts_computed_total", "", static_cast<double>(missing.size() - shared));
+  if (shared > 0) metrics_.count("texts_shared_total", "", static_cast<double>(shared));
 }
 
 void TextLookup::remember(const std::vector<TextSubject*>& subjects,

@@ -3,6 +3,7 @@
 #include "safety/text/utf8.h"
 #include "safety/worker/text_lookup.h"
 #include "tests/safety/worker/worker_fixture.h"
+#include "tests/support/await.h"
 
 namespace han::tests {
 
@@ -37,6 +38,13 @@ class TextLookupTest : public WorkerFixture {
       subjects.push_back(std::move(subject));
     }
     return subjects;
+  }
+  // 0 while it was never counted.
+  long metric(const std::string& name) {
+    const std::string text = metrics_.text();
+    const auto line = text.find("\nhan_safety_" + name + " ");
+    if (line == std::string::npos) return 0;
+    return static_cast<long>(std::stod(text.substr(text.find(' ', line) + 1)));
   }
   std::shared_ptr<const safety::TextEngine> engine_;
   safety::PepperSet peppers_ = safety::parse_peppers("p1 " + std::string(64, 'a'));
@@ -91,6 +99,51 @@ TEST_F(TextLookupTest, ManyThreadsWithTheSameTextsAgree) {
     }
   }
   EXPECT_EQ(wrong, 0);
+}
+
+// A batch is one look-up and one command, with the keys of both peppers.
+TEST_F(TextLookupTest, ABatchAsksRedisOnce) {
+  peppers_ = safety::parse_peppers("p2 " + std::string(64, 'b') + "\np1 " + std::string(64, 'a'));
+  const auto lookup = make();
+  std::vector<std::string> texts;
+  for (int i = 0; i < 120; ++i) texts.push_back("casino " + std::to_string(i));
+  auto subjects = subjects_of(*lookup, texts);
+  safety::TextScratch scratch(*engine_);
+  redis_.ask({"CONFIG", "RESETSTAT"});
+  lookup->find(subjects, scratch);
+  EXPECT_EQ(lookup->budget_stats().granted, 1U);
+  const std::string commands = redis_.ask({"INFO", "commandstats"});
+  EXPECT_NE(commands.find("cmdstat_mget:calls=1,"), std::string::npos) << commands;
+  EXPECT_EQ(commands.find("cmdstat_get:"), std::string::npos) << commands;
+}
+
+// Threads that miss the same texts at once: each text is counted once, as computed or as shared.
+TEST_F(TextLookupTest, B17_WhatOneThreadComputesTheOthersGet) {
+  const auto lookup = make();
+  std::vector<std::string> texts;
+  for (int i = 0; i < 40; ++i)
+    texts.push_back("casino " + std::to_string(i) + std::string(20'000, ' '));
+  std::atomic<long> asked{0};
+  std::atomic<int> wrong{0};
+  {
+    std::vector<std::jthread> threads;
+    for (int t = 0; t < 4; ++t) {
+      threads.emplace_back([&](const std::stop_token& stop) {
+        safety::TextScratch scratch(*engine_);
+        while (!stop.stop_requested()) {
+          auto subjects = subjects_of(*lookup, texts);
+          lookup->find(subjects, scratch);
+          for (const TextSubject& subject : subjects) {
+            wrong += subject.found->evidence.hits.size() == 1 ? 0 : 1;
+          }
+          asked += static_cast<long>(texts.size());
+        }
+      });
+    }
+    EXPECT_TRUE(await([&] { return metric("texts_shared_total") > 0; }));
+  }
+  EXPECT_EQ(wrong, 0);
+  EXPECT_EQ(metric("texts_computed_total") + metric("texts_shared_total"), asked);
 }
 
 TEST_F(TextLookupTest, ADeadDatabaseIsAMissLikeAnother) {
