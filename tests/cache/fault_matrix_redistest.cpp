@@ -250,7 +250,8 @@ TEST_F(FaultMatrix, Masterdown) {
   EXPECT_TRUE(works_again());
 }
 
-TEST_F(FaultMatrix, Misconf) {
+// A server whose saving fails takes no writes; it still answers, so it is not down.
+TEST_F(FaultMatrix, B35_Misconf) {
   // A folder where the dump has to go: saving fails, and writes are refused.
   std::filesystem::create_directory(server_.dir().path() / "dump.rdb");
   server_.ask({"BGSAVE"});

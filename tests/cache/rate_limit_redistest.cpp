@@ -88,6 +88,20 @@ TEST_F(RateLimit, SaysAllFourNumbersWhetherItAdmitsOrNot) {
   EXPECT_EQ(ask(limit), (Answer{1, 2, 0, now_ms() + 1'000}));
 }
 
+// covers 000-V01: decimal integers and nothing else, whatever their size
+TEST_F(RateLimit, ItsValueIsTwoDecimalIntegers) {
+  for (const std::uint32_t calls : {1U, 1'000'000'000U}) {
+    const CallerLimit limit{"api" + std::to_string(calls), calls, std::chrono::hours(24)};
+    ask(limit);
+    EXPECT_EQ(server_.ask({"GET", key_of(limit)}), std::to_string(now_ms()) + " 1");
+  }
+  const CallerLimit limit{"many", 1'000'000'000U, std::chrono::hours(24)};
+  const std::string begin = std::to_string(now_ms());
+  server_.ask({"SET", key_of(limit), begin + " 999999998", "EX", "60"});
+  EXPECT_EQ(ask(limit).remaining, 1);
+  EXPECT_EQ(server_.ask({"GET", key_of(limit)}), begin + " 999999999");
+}
+
 // covers 000-R14, 000-X03
 TEST_F(RateLimit, WhoWaitsIsAdmittedAndOneMillisecondLessIsNot) {
   std::mt19937 random(7);
