@@ -28,10 +28,19 @@ for user in message_safety ops ops_health; do put "redis_${user}_password" "$(ra
 for user in admin worker operator; do put "postgres_${user}_password" "$(random)"; done
 put message_safety_pepper "p1 $(random)"
 
+# encoded NAME: the first line of a secret, as it stands in an address.
+encoded() {
+  text=$(head -n 1 "$folder/$1")
+  case $text in
+    *[!A-Za-z0-9]*) printf %s "$text" | od -An -v -tx1 | tr -d ' \n' | sed 's/../%&/g' ;;
+    *) printf %s "$text" ;;
+  esac
+}
+
 # address NAME ROLE USER
 address() {
   put "message_safety_$1_database_url" \
-    "postgresql://$2:$(cat "$folder/postgres_$3_password")@postgres:5432/message_safety"
+    "postgresql://$2:$(encoded "postgres_$3_password")@postgres:5432/message_safety"
 }
 address worker safety_worker worker
 address operator safety_operator operator

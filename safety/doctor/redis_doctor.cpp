@@ -4,6 +4,7 @@
 #include <charconv>
 #include <memory>
 #include <string>
+#include <utility>
 
 #include "cache/connection.h"
 #include "cache/script_check.h"
@@ -74,10 +75,11 @@ std::unique_ptr<Connection> connect(const std::optional<RedisEndpoint>& endpoint
   return std::move(opened.connection);
 }
 
-std::string user_of(const std::optional<RedisEndpoint>& endpoint) {
-  if (!endpoint) return "";
-  const auto urls = endpoint->read();
-  return urls.empty() ? "" : urls.front().user;
+// Whom the address logs in as; without an address, the user as shipped.
+std::string user_of(const std::optional<RedisEndpoint>& endpoint, AclRole role) {
+  if (!endpoint) return std::string(shipped_user(role));
+  const std::string user = endpoint->read().front().user;
+  return user.empty() ? "default" : user;
 }
 
 // What a command was answered with; nullopt with a reason when it was not.
@@ -252,11 +254,10 @@ void check_info(Connection& ops, const DoctorOptions& options, Diagnoses& diagno
 void examine_as_ops(Connection& ops, const RedisTargets& targets, const DoctorOptions& options,
                     Diagnoses& diagnoses) {
   check_info(ops, options, diagnoses);
-  const std::string app_user = user_of(targets.app);
-  check_acl(ops, AclRole::kApp,
-            app_user.empty() ? std::string(shipped_user(AclRole::kApp)) : app_user, options,
-            diagnoses);
-  check_acl(ops, AclRole::kOps, user_of(targets.ops), options, diagnoses);
+  for (const auto& [role, endpoint] :
+       {std::pair(AclRole::kApp, &targets.app), std::pair(AclRole::kOps, &targets.ops)}) {
+    check_acl(ops, role, user_of(*endpoint, role), options, diagnoses);
+  }
   check_acl(ops, AclRole::kHealth, std::string(shipped_user(AclRole::kHealth)), options, diagnoses);
   judge_keys(survey_keys(ops, options), options, diagnoses);
 }

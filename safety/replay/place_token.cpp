@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <system_error>
 
 #include "safety/base/bytes.h"
 #include "safety/base/hex.h"
@@ -45,7 +46,12 @@ std::optional<PlaceToken> PlaceToken::parse(std::string_view text) {
 std::string PlaceToken::str() const { return kind + ":" + to_hex(as_bytes(hash_begin)); }
 
 std::optional<PlaceToken> read_place(const std::string& path) {
-  if (!std::filesystem::exists(path)) return std::nullopt;
+  std::error_code error;
+  const auto status = std::filesystem::status(path, error);
+  if (status.type() == std::filesystem::file_type::not_found) return std::nullopt;
+  if (status.type() != std::filesystem::file_type::regular) {
+    throw PlaceError("the state file cannot be read");
+  }
   std::ifstream file(path, std::ios::binary);
   constexpr std::size_t kBytesMax = 128;
   std::string text(kBytesMax, '\0');
@@ -61,7 +67,9 @@ std::optional<PlaceToken> read_place(const std::string& path) {
 void write_place(const std::string& path, const PlaceToken& place) {
   const std::string fresh = path + ".new";
   const std::string text = place.str() + "\n";
-  const int fd = ::open(fresh.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+  // A link that somebody has laid there is not followed: the folder may be open to all.
+  ::unlink(fresh.c_str());
+  const int fd = ::open(fresh.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
   if (fd < 0) throw PlaceError("the state file cannot be written");
   const bool is_written =
       ::write(fd, text.data(), text.size()) == static_cast<ssize_t>(text.size()) &&

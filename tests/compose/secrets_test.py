@@ -3,6 +3,7 @@
 import re
 import subprocess
 import unittest
+import urllib.parse
 
 from support import VM2, FolderTest
 
@@ -39,6 +40,16 @@ class Secrets(FolderTest):
         password = self.secret("postgres_worker_password")
         self.assertEqual(self.secret("message_safety_worker_database_url"),
                          f"postgresql://safety_worker:{password}@postgres:5432/message_safety")
+
+    def test_a_password_of_ones_own_may_have_any_byte(self):
+        password = "p@ss/w%41#x?:& \\n'\"\u00e9"
+        self.write_secret("postgres_worker_password", password + "\n")
+        (self.secrets / "message_safety_worker_database_url").unlink()
+        subprocess.run(["sh", VM2 / "make_secrets.sh", self.secrets], check=True,
+                       capture_output=True)
+        address = urllib.parse.urlsplit(self.secret("message_safety_worker_database_url"))
+        self.assertEqual(address.hostname, "postgres")
+        self.assertEqual(urllib.parse.unquote(address.password), password)
 
 
 if __name__ == "__main__":

@@ -72,9 +72,9 @@ std::unique_ptr<cache::Connection> connect_redis_if_named(std::string_view name,
   std::optional<cache::RedisEndpoint> endpoint;
   try {
     endpoint = cache::RedisEndpoint::from_environment(std::string(name));
-  } catch (const cache::UrlError&) {
-    throw fail(std::string("the address in ").append(name).append("_URL cannot be read"),
-               "write redis://user:password@host:port and percent-encode the password");
+  } catch (const cache::UrlError& error) {
+    throw Failure(ExitCode::kFailure, std::string(name) + "_URL, or a file beside it",
+                  error.what());
   }
   if (!endpoint) return nullptr;
   auto opened = cache::Connection::open(*endpoint, limits, Deadline::after(kConnectTimeout));

@@ -1,6 +1,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <sstream>
+#include <string>
+#include <vector>
+
 #include "safety/doctor/acl_check.h"
 #include "tests/safety/doctor/doctor_fixture.h"
 #include "tests/support/await.h"
@@ -69,6 +73,32 @@ TEST_F(AclCheck, FindsARightThatIsMissing) {
   const auto found = check(AclRole::kApp);
   EXPECT_EQ(found.state, State::kFinding);
   EXPECT_EQ(found.seen, "it may not: get han:safety:x, publish han:safety:wakeup 1");
+}
+
+// The words of the server's own list of what the user may.
+std::vector<std::string> grants_of(const std::string& listed) {
+  std::vector<std::string> grants;
+  std::istringstream words(listed);
+  for (std::string word; words >> word;) {
+    if (word.starts_with('+')) grants.push_back(word.substr(1));
+  }
+  return grants;
+}
+
+// covers 000-X01
+TEST_F(AclCheck, FindsEachGrantOfTheTemplateThatIsMissing) {
+  for (const AclRole role : {AclRole::kApp, AclRole::kOps, AclRole::kHealth}) {
+    const std::string user(shipped_user(role));
+    const auto grants = grants_of(server_.ask({"ACL", "GETUSER", user}));
+    EXPECT_GE(grants.size(), 2U);
+    for (const std::string& grant : grants) {
+      // The check itself needs these two.
+      if (role == AclRole::kOps && (grant == "ping" || grant == "acl|dryrun")) continue;
+      set_user({user, "-" + grant});
+      EXPECT_EQ(check(role).state, State::kFinding) << user << ' ' << grant;
+      set_user({user, "+" + grant});
+    }
+  }
 }
 
 TEST_F(AclCheck, AUserThatIsNotThereIsNotChecked) {

@@ -158,6 +158,17 @@ TEST(RedisDoctor, FindsADefaultUserThatIsOn) {
   expect_only_finding(examine(RedisServer(options)), "redis.acl.default", "is let in");
 }
 
+TEST(RedisDoctor, AnAddressWithoutAUserIsThatOfTheDefaultUser) {
+  RedisServerOptions options = good_redis();
+  options.default_user = "on >default-secret ~* &* +@all";
+  const RedisServer server(options);
+  const auto url = "redis://:default-secret@127.0.0.1:" + std::to_string(server.port());
+  const auto found =
+      diagnosis(examine({endpoint(url), endpoint(server.ops_url())}), "redis.acl.message_safety");
+  EXPECT_EQ(found.state, State::kFinding);
+  EXPECT_THAT(found.seen, HasSubstr("keys *, flushall"));
+}
+
 TEST(RedisDoctor, FindsAScriptWhoseUserLacksARight) {
   const RedisServer server(good_redis());
   server.ask({"ACL", "SETUSER", "message_safety", "-strlen"});

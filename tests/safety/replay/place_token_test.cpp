@@ -54,5 +54,25 @@ TEST(PlaceToken, AFileOfAnotherKindIsRefused) {
   EXPECT_THROW(safety::write_place(dir.file("no/folder"), PlaceToken::at("text", "a")), PlaceError);
 }
 
+TEST(PlaceToken, APathThatIsNoFileIsRefused) {
+  const TempDir dir;
+  for (const std::string& path :
+       {dir.file(std::string(300, 'a')), dir.file("."), std::string("/dev/null")}) {
+    EXPECT_THROW(safety::read_place(path), PlaceError) << path;
+  }
+  EXPECT_THROW(safety::write_place(dir.file(std::string(300, 'a')), PlaceToken::at("text", "a")),
+               PlaceError);
+}
+
+TEST(PlaceToken, ALinkIsNotFollowed) {
+  const TempDir dir;
+  const std::string path = dir.file("state");
+  std::ofstream(dir.file("other")) << "stays";
+  std::filesystem::create_symlink(dir.file("other"), path + ".new");
+  safety::write_place(path, PlaceToken::at("text", "aaaa"));
+  EXPECT_EQ(std::filesystem::file_size(dir.file("other")), 5U);
+  EXPECT_EQ(safety::read_place(path), PlaceToken::at("text", "aaaa"));
+}
+
 }  // namespace
 }  // namespace han::tests
