@@ -109,10 +109,7 @@ TextLookup::Missing TextLookup::find_local(std::vector<TextSubject>& subjects) {
 }
 
 // One Lookup a key: the current pepper's keys first, then the previous one's, in one round trip.
-// None: Redis does not pay now, or did not answer.
-std::vector<cache::Lookup> TextLookup::ask_redis(const Missing& missing) {
-  const auto grant = budget_.ask(missing.size());
-  if (!grant) return {};
+std::vector<cache::Lookup> TextLookup::ask_redis(const Missing& missing, Deadline deadline) {
   std::vector<cache::TextKey> keys;
   for (const TextSubject* subject : missing) keys.push_back(key_of(subject->hash));
   if (peppers_.previous) {
@@ -120,35 +117,31 @@ std::vector<cache::Lookup> TextLookup::ask_redis(const Missing& missing) {
       keys.push_back(key_of(peppers_.previous->key.mac(kLabel, subject->text)));
     }
   }
-  auto lookups = hot_cache_->get_texts(keys, pepper_ids_, grant->deadline());
-  const auto count = [&](cache::Lookup::Outcome outcome) {
-    return static_cast<std::size_t>(
-        std::count_if(lookups.begin(), lookups.end(),
-                      [&](const cache::Lookup& lookup) { return lookup.outcome == outcome; }));
-  };
-  if (count(cache::Lookup::Outcome::kUnavailable) == lookups.size()) {
-    budget_.settle(*grant, RedisBudget::Answer::kNone, 0);
-    return {};
-  }
-  const std::size_t hits = std::min(missing.size(), count(cache::Lookup::Outcome::kHit));
-  budget_.settle(*grant, RedisBudget::Answer::kCame, hits);
-  return lookups;
+  return hot_cache_->get_texts(keys, pepper_ids_, deadline);
 }
 
 TextLookup::Missing TextLookup::find_redis(Missing missing) {
   if (hot_cache_ == nullptr || missing.empty()) return missing;
-  auto lookups = ask_redis(missing);
-  if (lookups.empty()) return missing;
+  const auto grant = budget_.ask(missing.size());
+  if (!grant) return missing;  // Redis does not pay now
+  const auto lookups = ask_redis(missing, grant->deadline());
+  if (std::ranges::all_of(lookups, [](const cache::Lookup& lookup) {
+        return lookup.outcome == cache::Lookup::Outcome::kUnavailable;
+      })) {
+    budget_.settle(*grant, RedisBudget::Answer::kNone, 0);
+    return missing;
+  }
+  const std::size_t asked = missing.size();
   Missing rest;
-  for (std::size_t i = 0; i < missing.size(); ++i) {
+  for (std::size_t i = 0; i < asked; ++i) {
     // What a newer process has written under the current key stays.
     missing[i]->is_in_redis = lookups[i].is_newer_schema;
     missing[i]->is_seen_there = lookups[i].outcome != cache::Lookup::Outcome::kUnavailable;
-    for (std::size_t at = i; at < lookups.size() && !missing[i]->found; at += missing.size()) {
+    for (std::size_t at = i; at < lookups.size() && !missing[i]->found; at += asked) {
       if (!lookups[at].entry) continue;
       missing[i]->found = usable(*lookups[at].entry, missing[i]->hash, "redis");
       // An entry under the previous pepper is written anew under the current one.
-      missing[i]->is_in_redis = missing[i]->found && at == i;
+      if (at == i) missing[i]->is_in_redis = missing[i]->found != nullptr;
     }
     if (missing[i]->found) {
       missing[i]->layer = Layer::kRedis;
@@ -156,6 +149,8 @@ TextLookup::Missing TextLookup::find_redis(Missing missing) {
       rest.push_back(missing[i]);
     }
   }
+  // Only what could be used has saved anything: a server that lies does not pay.
+  budget_.settle(*grant, RedisBudget::Answer::kCame, asked - rest.size());
   return rest;
 }
 

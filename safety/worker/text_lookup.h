@@ -98,7 +98,7 @@ class TextLookup {
   cache::TextKey key_of(const Digest& hash) const;
   Missing find_local(std::vector<TextSubject>& subjects);
   Missing find_redis(Missing missing);
-  std::vector<cache::Lookup> ask_redis(const Missing& missing);
+  std::vector<cache::Lookup> ask_redis(const Missing& missing, Deadline deadline);
   Missing find_database(Missing missing);
   void compute(const Missing& missing, TextScratch& scratch);
   // Evidence from outside, or null when it cannot be used.

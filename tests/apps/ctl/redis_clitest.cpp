@@ -1,6 +1,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstdlib>
+
 #include "safety/apps/ctl/redis.h"
 #include "tests/apps/ctl/ctl_run.h"
 
@@ -11,6 +13,7 @@ using cache::ErrorClass;
 using cache::Trouble;
 using safety::redis_failure;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 TEST(Redis, TroubleSaysWhatToDo) {
   EXPECT_THAT(redis_failure(Trouble::kTimeout, ErrorClass::kNone).what(),
@@ -31,6 +34,21 @@ TEST(Redis, AServerThatIsNotThereIsOneLineWithoutItsAddress) {
                                       "MESSAGE_SAFETY_REDIS_URL=redis://user:secret@127.0.0.1:1"}});
   EXPECT_EQ(result.code, 1);
   EXPECT_FALSE(result.shows("secret"));
+}
+
+TEST(Redis, AFileThatCannotBeReadIsSaidToBeOne) {
+  ::setenv("MESSAGE_SAFETY_TEST_URL", "redis://user@127.0.0.1:1", 1);
+  ::setenv("MESSAGE_SAFETY_TEST_PASSWORD_FILE", "/nowhere-at-all/secret", 1);
+  try {
+    safety::connect_redis("MESSAGE_SAFETY_TEST");
+    ADD_FAILURE();
+  } catch (const safety::Failure& failure) {
+    EXPECT_THAT(failure.what(), HasSubstr("password: its file cannot be read"));
+    EXPECT_THAT(failure.what(), Not(HasSubstr("127.0.0.1")));
+    EXPECT_THAT(failure.what(), Not(HasSubstr("nowhere")));
+  }
+  ::unsetenv("MESSAGE_SAFETY_TEST_URL");
+  ::unsetenv("MESSAGE_SAFETY_TEST_PASSWORD_FILE");
 }
 
 }  // namespace

@@ -1,5 +1,7 @@
 #include <thread>
 
+#include "cache/entry_seal.h"
+#include "safety/base/hex.h"
 #include "safety/text/utf8.h"
 #include "safety/worker/text_lookup.h"
 #include "tests/safety/worker/worker_fixture.h"
@@ -144,6 +146,51 @@ TEST_F(TextLookupTest, B17_WhatOneThreadComputesTheOthersGet) {
   }
   EXPECT_EQ(wrong, 0);
   EXPECT_EQ(metric("texts_computed_total") + metric("texts_shared_total"), asked);
+}
+
+TEST_F(TextLookupTest, AnswersThatCannotBeUsedAreNoHits) {
+  const std::vector<std::string> texts = {"a casino", "another casino"};
+  safety::TextScratch scratch(*engine_);
+  const auto lookup = make();
+  for (const TextSubject& subject : subjects_of(*lookup, texts)) {
+    // Well formed, and sealed by nobody.
+    cache::TextEntry entry{.subject = safety::to_hex(subject.hash),
+                           .pepper_id = "p1",
+                           .rules_version = engine_->rules_version()};
+    entry.mac = std::string(64, 'a');
+    const auto key = cache::TextKey(subject.hash, engine_->rules_version()).str();
+    ASSERT_EQ(redis_.ask({"SET", key, cache::encode_entry(entry), "EX", "600"}), "OK");
+  }
+  auto subjects = subjects_of(*lookup, texts);
+  lookup->find(subjects, scratch);
+  EXPECT_EQ(subjects[0].found->evidence.hits, (std::vector<std::string>{"spam.casino"}));
+  EXPECT_EQ(lookup->budget_stats().granted, 1U);
+  EXPECT_EQ(lookup->budget_stats().hit_rate, 0);
+}
+
+// A newer process writes under the current pepper, an older one wrote under the previous one.
+TEST_F(TextLookupTest, AHitUnderThePreviousPepperLeavesANewerValueAlone) {
+  const std::string old_secret(64, 'b');
+  const auto old_peppers = safety::parse_peppers("p0 " + old_secret);
+  peppers_ = safety::parse_peppers("p1 " + std::string(64, 'a') + "\np0 " + old_secret);
+  const auto lookup = make();
+  const std::vector<std::string> texts = {"a casino"};
+  auto subjects = subjects_of(*lookup, texts);
+  const auto newer = cache::TextKey(subjects[0].hash, engine_->rules_version()).str();
+  ASSERT_EQ(redis_.ask({"SET", newer, R"({"schema_version":2})", "EX", "600"}), "OK");
+  const auto old_hash = old_peppers.current.key.mac("text", texts[0]);
+  cache::TextEntry entry{.subject = safety::to_hex(old_hash),
+                         .rules_version = engine_->rules_version(),
+                         .hits = {"spam.casino"}};
+  const std::string bytes = cache::seal_entry(entry, old_peppers.current);
+  const auto older = cache::TextKey(old_hash, engine_->rules_version()).str();
+  ASSERT_EQ(redis_.ask({"SET", older, bytes, "EX", "600"}), "OK");
+  safety::TextScratch scratch(*engine_);
+  lookup->find(subjects, scratch);
+  ASSERT_EQ(subjects[0].layer, safety::Layer::kRedis);
+  lookup->remember({&subjects[0]}, "config");
+  EXPECT_TRUE(lookup->wait_written(soon()));
+  EXPECT_EQ(redis_.ask({"GET", newer}), R"({"schema_version":2})");
 }
 
 TEST_F(TextLookupTest, ADeadDatabaseIsAMissLikeAnother) {
