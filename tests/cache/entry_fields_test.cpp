@@ -165,6 +165,7 @@ TEST(EntryFields, WhatIsNotExpectedIsForeignAndDeliversNothing) {
             DecodeOutcome::kUndecodable);
 }
 
+// covers 000-V04
 TEST(EntryFieldsDeathTest, NothingIsWrittenThatWouldNotBeRead) {
   for (const Sample& bad : std::vector<Sample>{
            {.word = ""},

@@ -117,6 +117,7 @@ TEST(Key, ParsesNothingElse) {
   for (const auto& key : bad) EXPECT_EQ(parse_key(key), std::nullopt) << key;
 }
 
+// covers 000-S11
 TEST(Key, NamesWhatAVerdictRowIsCachedUnder) {
   const auto hash = digest();
   const std::string raw(hash.begin(), hash.end());
@@ -166,7 +167,7 @@ TEST(Key, StaysWithinTwoHundredBytes) {
             kKeyBytesMax);
 }
 
-// covers 000-K02
+// covers 000-K02, 000-S05
 TEST(Key, CannotBeMadeFromARawString) {
   static_assert(!std::is_constructible_v<TextKey, std::string>);
   static_assert(!std::is_constructible_v<TextKey, std::string_view>);

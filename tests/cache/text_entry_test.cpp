@@ -63,6 +63,7 @@ TEST(TextEntry, ANewerSchemaIsNotAnError) {
   EXPECT_EQ(decode("{\"schema_version\":99}").outcome, DecodeOutcome::kNewerSchema);
 }
 
+// covers 000-S10: another rules version is another key, and a value of it counts for nothing here.
 TEST(TextEntry, RefusesAValueOfAnotherSubjectVersionOrPepper) {
   auto entry = full_entry();
   entry.subject[0] = 'c';
