@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "safety/replay/verdict_stream.h"
-
 namespace han::safety {
 namespace {
 
@@ -12,6 +10,8 @@ namespace {
 constexpr std::int32_t kPageRows = 2'000;
 // With a rate, batches are small enough that it pauses about this often.
 constexpr std::uint64_t kBatchesPerSecond = 10;
+// PTTL's answer.
+constexpr std::int64_t kNoKey = -2;
 
 // How much of a kind is done: hashes are spread evenly.
 double share_of(std::string_view subject_hash) {
@@ -53,6 +53,7 @@ Rebuild::Rebuild(pgqueue::Connection& database, cache::Connection& redis, const 
       judge_(judge),
       options_(checked(std::move(options))),
       hooks_(std::move(hooks)),
+      began_at_(options_.from),
       place_(options_.from),
       due_(system_clock().now()) {}
 
@@ -62,19 +63,57 @@ RebuildCounts Rebuild::total() const {
   return total;
 }
 
-RebuildEnd Rebuild::run() {
-  VerdictStreamOptions options{.from = options_.from, .page = {.rows = kPageRows}};
+VerdictStreamOptions Rebuild::stream_options(std::optional<PlaceToken> from) const {
+  VerdictStreamOptions options{.from = std::move(from), .page = {.rows = kPageRows}};
   options.page.evidence_bytes = static_cast<std::int32_t>(cache::kValueBytesMax);
   options.evidence_age_of = [this](std::string_view kind) {
     const auto key_kind = key_kind_of(kind);
     return key_kind ? judge_.ttl_of(*key_kind) : std::chrono::seconds(0);
   };
-  VerdictStream stream(database_, std::move(options));
+  return options;
+}
+
+RebuildEnd Rebuild::run() {
+  if (check_place() == Flow::kStop) return end_;
+  VerdictStream stream(database_, stream_options(began_at_));
   while (const auto lot = stream.next()) {
     if (take_lot(*lot) == Flow::kStop) return end_;
   }
   send();
   return end_;
+}
+
+Rebuild::Flow Rebuild::check_place() {
+  if (!began_at_ || !options_.is_from_checked) return Flow::kGoOn;
+  // Few rows are read before some are found that could be cached.
+  constexpr int kLotsMax = 16;
+  cache::CommandBuffer commands;
+  {
+    VerdictStream stream(database_, stream_options(std::nullopt));
+    for (int i = 0; i < kLotsMax && commands.count() == 0; ++i) {
+      const auto lot = stream.next();
+      if (!lot) break;
+      for_each_subject(*lot, [&](const pgqueue::VerdictView& row, int) {
+        const JudgedRow judged = judge_.judge(lot->kind, row, system_clock().now() - lot->read_at);
+        if (judged.outcome != RowOutcome::kCacheable) return;
+        commands.add({"PTTL", cache::key_text(*judged.key)});
+      });
+    }
+  }
+  if (commands.count() == 0) return Flow::kGoOn;
+  const auto result = redis_.call(commands, Deadline::after(options_.call_timeout));
+  if (result.trouble != cache::Trouble::kNone)
+    return fail(result.trouble, cache::ErrorClass::kNone);
+  std::size_t lost = 0;
+  for (const cache::Reply& reply : result.replies) {
+    if (reply.is_error()) return fail(cache::Trouble::kNone, reply.error);
+    if (reply.integer == kNoKey) ++lost;
+  }
+  if (2 * lost <= result.replies.size()) return Flow::kGoOn;
+  began_at_.reset();
+  place_.reset();
+  if (hooks_.begin_anew) hooks_.begin_anew();
+  return Flow::kGoOn;
 }
 
 Rebuild::Flow Rebuild::take_lot(const VerdictLot& lot) {
@@ -119,7 +158,6 @@ Rebuild::Flow Rebuild::send() {
     for (const cache::Reply& reply : result.replies) {
       if (reply.is_error()) return fail(cache::Trouble::kNone, reply.error);
       // SET NX answers nil where there is a value; PTTL a negative number where there is no key.
-      constexpr std::int64_t kNoKey = -2;
       const bool is_new =
           options_.is_dry_run ? reply.integer == kNoKey : reply.kind != cache::Reply::Kind::kNil;
       ++(is_new ? counts.written : counts.present);

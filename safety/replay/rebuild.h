@@ -6,7 +6,8 @@
 //
 // Rows are read in the order of their key, and a batch counts once the server has answered all of
 // it. The place behind the last such batch is told as it goes on, and one that was stopped or
-// killed goes on there; from an earlier place it only does some again.
+// killed goes on there; from an earlier place it only does some again. What lies before a place may
+// be lost meanwhile with the server's memory: then it begins anew, if it is asked to look.
 //
 // Threads:   one thread at a time; reading is a thread of its own.
 // Owns:      nothing; both connections must outlive it and are not used by others.
@@ -28,6 +29,7 @@
 #include "pgqueue/verdict_pages.h"
 #include "safety/replay/place_token.h"
 #include "safety/replay/row_judge.h"
+#include "safety/replay/verdict_stream.h"
 
 namespace han::safety {
 
@@ -37,6 +39,8 @@ struct RebuildOptions {
   // 0: as fast as it goes.
   std::uint64_t rows_per_second = 50'000;
   std::optional<PlaceToken> from;
+  // Some of the first rows are looked for; without half of them `from` does not count.
+  bool is_from_checked = false;
   std::chrono::milliseconds call_timeout{10'000};
   std::size_t batch_keys = 256;
   std::size_t batch_bytes = std::size_t{1} << 20;
@@ -67,6 +71,8 @@ struct RebuildEnd {
 
 // What the caller sees and says while it runs; called on its thread.
 struct RebuildHooks {
+  // `from` does not count: Redis has not what lies before it.
+  std::function<void()> begin_anew;
   // After each batch. `share`: of the kind's rows, 0 to 1.
   std::function<void(const std::string& kind, double share, std::uint64_t rows)> progress;
   // Waits until the time, at most; true: stop. Called after each batch, also when no wait is due.
@@ -83,13 +89,18 @@ class Rebuild {
   // By the kind of row.
   const std::map<std::string, RebuildCounts>& counts() const { return counts_; }
   RebuildCounts total() const;
+  // Where this run began; nullopt: at the beginning.
+  const std::optional<PlaceToken>& began_at() const { return began_at_; }
   // Where to go on; nullopt: at the beginning.
   const std::optional<PlaceToken>& place() const { return place_; }
 
  private:
   enum class Flow { kGoOn, kStop };
 
-  Flow take_lot(const struct VerdictLot& lot);
+  VerdictStreamOptions stream_options(std::optional<PlaceToken> from) const;
+  // Forgets the place when Redis has lost what lies before it.
+  Flow check_place();
+  Flow take_lot(const VerdictLot& lot);
   Flow send();
   Flow fail(cache::Trouble trouble, cache::ErrorClass error);
 
@@ -99,6 +110,7 @@ class Rebuild {
   const RebuildOptions options_;
   const RebuildHooks hooks_;
   std::map<std::string, RebuildCounts> counts_;
+  std::optional<PlaceToken> began_at_;
   std::optional<PlaceToken> place_;
   RebuildEnd end_;
   std::uint64_t rows_ = 0;

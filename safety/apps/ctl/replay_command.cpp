@@ -100,7 +100,8 @@ class RebuildRun {
         redis_(connect_redis(kRedisUrl)),
         progress_(std::cerr, "rebuilding", kParts, Progress::on_terminal()),
         rebuild_(database_, *redis_, judges_.judge, options_,
-                 {.progress = [this](const auto& kind, double share,
+                 {.begin_anew = [] { tell_begin_anew(); },
+                  .progress = [this](const auto& kind, double share,
                                      std::uint64_t rows) { show(kind, share, rows); },
                   .wait = [this](Deadline until) { return wait(until); }}) {}
 
@@ -140,11 +141,16 @@ class RebuildRun {
     } else if (given.state) {
       try {
         options.from = read_place(*given.state);
+        options.is_from_checked = true;
       } catch (const PlaceError& error) {
         throw Failure(ExitCode::kUsage, error.what(), "name another file, or remove it");
       }
     }
     return options;
+  }
+
+  static void tell_begin_anew() {
+    std::cerr << "safetyctl: Redis has lost what the run of the state file wrote: beginning anew\n";
   }
 
   void show(const std::string& kind, double share, std::uint64_t rows) {

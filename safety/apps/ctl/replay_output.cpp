@@ -58,6 +58,7 @@ Json rebuild_json(const Rebuild& rebuild, const RebuildOptions& options, bool is
   Json json = counts_json(rebuild.total());
   json["dry_run"] = options.is_dry_run;
   json["complete"] = is_complete;
+  json["began_at"] = rebuild.began_at() ? Json(rebuild.began_at()->str()) : Json();
   const bool has_place = !is_complete && rebuild.place();
   json["from"] = has_place ? Json(rebuild.place()->str()) : Json();
   json["kinds"] = Json::object();

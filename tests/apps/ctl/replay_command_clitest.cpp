@@ -177,6 +177,7 @@ TEST_F(ReplayCommand, KilledHalfWayItGoesOnFromItsStateFile) {
   const auto resumed = replay({"rebuild", "--state", state, "--json"});
   EXPECT_EQ(resumed.code, 0) << resumed.err;
   // It did not begin at the beginning.
+  EXPECT_TRUE(json(resumed)["began_at"].is_string());
   EXPECT_LT(json(resumed)["rows"], 800);
   EXPECT_FALSE(std::filesystem::exists(state));
   EXPECT_EQ(keys(), 800);
@@ -217,7 +218,10 @@ TEST_F(ReplayCommand, ARedisThatDiesInTheMiddleIsAnErrorAndItGoesOnLater) {
   EXPECT_THAT(failed.err, HasSubstr("--state"));
   redis_.start();
   // Its memory is gone, so this is not the time to go on but to begin.
-  EXPECT_EQ(replay({"rebuild"}).code, 0);
+  const auto again = replay({"rebuild", "--state", state, "--json"});
+  EXPECT_EQ(again.code, 0);
+  EXPECT_THAT(again.err, HasSubstr("beginning anew"));
+  EXPECT_TRUE(json(again)["began_at"].is_null());
   EXPECT_EQ(keys(), 1'000);
 }
 

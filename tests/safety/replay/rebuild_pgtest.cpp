@@ -139,6 +139,25 @@ TEST_F(RebuildTest, GoesOnFromThePlaceWhereItWasStopped) {
   EXPECT_EQ(resumed, dump());
 }
 
+TEST_F(RebuildTest, BeginsAnewWhenRedisHasLostWhatLiesBeforeThePlace) {
+  insert_texts(500);
+  const auto first = rebuild({.batch_keys = 50}, stop_after(5));
+  ASSERT_TRUE(first.place.has_value());
+  int anew = 0;
+  const safety::RebuildHooks hooks{.begin_anew = [&] { ++anew; }};
+  // A few keys may go.
+  redis_.ask({"DEL", redis_.ask({"RANDOMKEY"})});
+  const auto stopped = rebuild({.from = first.place, .is_from_checked = true}, stop_after(1));
+  EXPECT_LE(stopped.counts.present, 1U);
+  redis_.ask({"FLUSHALL"});
+  const auto all = rebuild({.from = stopped.place, .is_from_checked = true}, hooks);
+  EXPECT_EQ(anew, 1);
+  EXPECT_EQ(all.counts.written, 500U);
+  const auto none = rebuild({.from = first.place, .is_from_checked = true}, hooks);
+  EXPECT_EQ(anew, 1);
+  EXPECT_LT(none.counts.rows, 500U);
+}
+
 TEST_F(RebuildTest, ARateBoundsIt) {
   insert_texts(60);
   const auto start = std::chrono::steady_clock::now();
