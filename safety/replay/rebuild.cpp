@@ -13,17 +13,6 @@ constexpr std::uint64_t kBatchesPerSecond = 10;
 // PTTL's answer.
 constexpr std::int64_t kNoKey = -2;
 
-// How much of a kind is done: hashes are spread evenly.
-double share_of(std::string_view subject_hash) {
-  double share = 0;
-  double weight = 1;
-  for (std::size_t i = 0; i < 4 && i < subject_hash.size(); ++i) {
-    weight /= 256;
-    share += weight * static_cast<std::uint8_t>(subject_hash[i]);
-  }
-  return share;
-}
-
 std::size_t batch_size(const RebuildOptions& options) {
   const auto asked = std::max<std::size_t>(options.batch_keys, 1);
   if (options.rows_per_second == 0) return asked;

@@ -26,6 +26,16 @@ using pgqueue::Deadline;
 using pgqueue::VerdictPlace;
 using pgqueue::VerdictView;
 
+double share_of(std::string_view subject_hash) {
+  double share = 0;
+  double weight = 1;
+  for (std::size_t i = 0; i < 4 && i < subject_hash.size(); ++i) {
+    weight /= 256;
+    share += weight * static_cast<std::uint8_t>(subject_hash[i]);
+  }
+  return share;
+}
+
 std::int32_t next_page_rows(std::int32_t rows, std::int64_t bytes,
                             const VerdictStreamOptions& options) {
   const std::int64_t fitting = rows * options.page_bytes / std::max<std::int64_t>(bytes, 1);

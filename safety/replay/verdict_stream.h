@@ -76,6 +76,9 @@ class VerdictStream {
   std::jthread thread_;
 };
 
+// How much of a kind is done at this subject: hashes are spread evenly. 0 to 1.
+double share_of(std::string_view subject_hash);
+
 // Rows of the next page, after one of `rows` rows with `bytes` of evidence.
 std::int32_t next_page_rows(std::int32_t rows, std::int64_t bytes,
                             const VerdictStreamOptions& options);

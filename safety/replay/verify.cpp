@@ -45,6 +45,15 @@ cache::ScriptCall removal_of(const NamedKey& key, const CheckedKey& checked) {
   return cache::delete_if_equal(key.text, checked.bytes);
 }
 
+// Of the whole server; 0 when it is not told.
+std::uint64_t key_count(cache::Connection& connection, Deadline deadline) {
+  cache::CommandBuffer commands;
+  commands.add({"DBSIZE"});
+  const auto result = connection.call(commands, deadline);
+  if (result.replies.empty() || result.replies[0].is_error()) return 0;
+  return static_cast<std::uint64_t>(std::max<std::int64_t>(result.replies[0].integer, 0));
+}
+
 cache::Connection& reader_of(const VerifyConnections& connections) {
   SAFETY_CHECK(connections.scan != nullptr || connections.worker != nullptr);
   return connections.scan != nullptr ? *connections.scan : *connections.worker;
@@ -90,6 +99,7 @@ VerifyEnd Verify::run() {
 
 Verify::Flow Verify::walk_keys() {
   cache::KeyScan scan(*connections_.scan, {.page_keys = ValueCheck::kKeysMax});
+  const std::uint64_t total = key_count(*connections_.scan, Deadline::after(options_.call_timeout));
   std::uint64_t done = 0;
   while (!scan.is_over()) {
     const auto page = scan.next(Deadline::after(options_.call_timeout));
@@ -114,7 +124,8 @@ Verify::Flow Verify::walk_keys() {
     }
     const auto names = page.keys.size() + page.nameless;
     done += names;
-    if (hooks_.progress) hooks_.progress("keys", done);
+    const auto of = static_cast<double>(std::max({total, done, std::uint64_t{1}}));
+    if (hooks_.progress) hooks_.progress("keys", static_cast<double>(done) / of, done);
     if (pause(names) == Flow::kStop) return Flow::kStop;
   }
   return Flow::kGoOn;
@@ -144,7 +155,10 @@ Verify::Flow Verify::walk_rows() {
     });
     if (flow == Flow::kGoOn) flow = look_for(keys);
     if (flow == Flow::kStop) return Flow::kStop;
-    if (hooks_.progress) hooks_.progress("verdicts", report_.rows);
+    if (hooks_.progress) {
+      const double share = share_of(lot->page.row(lot->size - 1).subject_hash);
+      hooks_.progress("verdicts", share, report_.rows);
+    }
   }
   return Flow::kGoOn;
 }

@@ -98,7 +98,8 @@ struct VerifyConnections {
 };
 
 struct VerifyHooks {
-  std::function<void(const std::string& step, std::uint64_t done)> progress;
+  // `step`: keys, then verdicts. `share`: of the keys, or of the rows of a kind, 0 to 1.
+  std::function<void(const std::string& step, double share, std::uint64_t done)> progress;
   // Waits until the time, at most; true: stop.
   std::function<bool(Deadline until)> wait;
 };

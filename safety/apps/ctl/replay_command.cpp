@@ -26,6 +26,8 @@ constexpr cache::ReplyLimits kScanLimits{.value_bytes_max = cache::kValueBytesMa
                                          .dropped_bytes_max = std::size_t{1} << 30,
                                          .call_bytes_max = std::size_t{4} << 30};
 constexpr std::chrono::milliseconds kSaveInterval{500};
+// Of a progress bar.
+constexpr std::uint64_t kParts = 10'000;
 
 // What both commands take.
 struct ReplayOptions {
@@ -126,8 +128,6 @@ class RebuildRun {
   }
 
  private:
-  static constexpr std::uint64_t kParts = 10'000;
-
   static RebuildOptions rebuild_options(const RebuildCommandOptions& given) {
     RebuildOptions options;
     options.is_dry_run = given.dry_run;
@@ -211,15 +211,22 @@ ExitCode verify(const VerifyCommandOptions& given) {
   // Without a scan the workers' user reads, and only it may delete.
   const auto worker = !scan || given.repair ? connect_redis(kRedisUrl, kScanLimits) : nullptr;
   const StopSignal stop;
-  Progress progress(std::cerr, "verifying", 0, Progress::on_terminal());
+  std::unique_ptr<Progress> progress;
+  std::string shown;
+  const auto show = [&](const std::string& step, double share, std::uint64_t done) {
+    if (step != shown) {
+      progress = std::make_unique<Progress>(std::cerr, "verifying " + step, kParts,
+                                            Progress::on_terminal());
+      shown = step;
+    }
+    progress->update(static_cast<std::uint64_t>(share * kParts), done);
+  };
   Verify verify({database, lookups, scan.get(), worker.get()}, judges.reader, judges.judge, options,
-                {.progress = [&](const std::string&, std::uint64_t done) { progress.update(done); },
-                 .wait =
-                     [&](Deadline until) {
-                       return until.has_passed() ? stop.has_come() : stop.wait(until);
-                     }});
+                {.progress = show, .wait = [&](Deadline until) {
+                   return until.has_passed() ? stop.has_come() : stop.wait(until);
+                 }});
   const VerifyEnd end = verify.run();
-  progress.clear();
+  progress.reset();
   if (end.reason == VerifyEnd::Reason::kRedis) {
     throw redis_failure(end.redis.trouble, end.redis.error);
   }

@@ -293,6 +293,30 @@ TEST_F(ReplayCommand, OnATerminalItShowsABar) {
   EXPECT_EQ(run.finish(), 0);
 }
 
+TEST_F(ReplayCommand, OnATerminalAVerifyShowsABarForKeysAndForVerdicts) {
+  insert_texts(600);
+  EXPECT_EQ(replay({"rebuild"}).code, 0);
+  PtyRun run({"replay", "verify", "--rate", "500"}, env());
+  EXPECT_TRUE(await([&] { return run.screen().find("verifying keys [#") != std::string::npos; }));
+  EXPECT_TRUE(
+      await([&] { return run.screen().find("verifying verdicts [") != std::string::npos; }));
+  EXPECT_EQ(run.finish(), 0);
+}
+
+// A report of a part would say that the rest is right: it begins again.
+TEST_F(ReplayCommand, AVerifyIsStoppedByASignalAndSaysNothing) {
+  insert_texts(600);
+  EXPECT_EQ(replay({"rebuild"}).code, 0);
+  for (const int number : {SIGINT, SIGTERM}) {
+    PtyRun run({"replay", "verify", "--json", "--rate", "20"}, env());
+    ASSERT_TRUE(await([&] { return run.screen().find("verifying keys") != std::string::npos; }));
+    run.signal(number);
+    EXPECT_EQ(run.finish(), 1);
+    EXPECT_THAT(run.screen(), HasSubstr("stopped by a signal: run it again"));
+    EXPECT_EQ(run.screen().find("\"right\""), std::string::npos);
+  }
+}
+
 // covers 000-X07
 TEST_F(ReplayCommand, IsSafeWhileAWorkerRuns) {
   const std::string examples = std::filesystem::current_path().string() + "/examples/";

@@ -243,6 +243,42 @@ TEST_F(VerifyTest, WithoutPeppersIsTheSameButForProofs) {
   EXPECT_EQ(texts(verify()).wrong, 1U);
 }
 
+TEST_F(VerifyTest, ARateBoundsItAndItTellsHowFarItIs) {
+  insert_texts(500);
+  rebuild();
+  redis_.ask({"DEL", text_key(7).str()});
+  pgqueue::Connection database(conninfo_, soon());
+  pgqueue::Connection lookups(conninfo_, soon());
+  const auto scan = open_redis(redis_.ops_url());
+  const safety::EntryReader reader(peppers_);
+  const safety::RowJudge judge(reader, {});
+  std::map<std::string, std::vector<double>> shares;
+  std::chrono::nanoseconds pauses{0};
+  safety::Verify verify({database, lookups, scan.get(), nullptr}, reader, judge,
+                        {.keys_per_second = 100},
+                        {.progress = [&](const std::string& step, double share,
+                                         std::uint64_t) { shares[step].push_back(share); },
+                         // Nobody waits here; what it would have waited is counted.
+                         .wait =
+                             [&](safety::Deadline until) {
+                               pauses += until.at() - safety::system_clock().now();
+                               return false;
+                             }});
+  EXPECT_EQ(verify.run().reason, safety::VerifyEnd::Reason::kDone);
+  // 499 keys and 500 rows at 100 a second, less what the work itself took.
+  EXPECT_GT(pauses, 8s);
+  EXPECT_LE(pauses, 10s);
+  EXPECT_EQ(texts(verify.report()).missing, 1U);
+  for (const std::string step : {"keys", "verdicts"}) {
+    EXPECT_TRUE(std::ranges::is_sorted(shares[step])) << step;
+    ASSERT_FALSE(shares[step].empty()) << step;
+    EXPECT_GT(shares[step].back(), 0.95) << step;
+    EXPECT_LE(shares[step].back(), 1) << step;
+  }
+  EXPECT_EQ(shares["keys"].back(), 1);
+  EXPECT_GT(shares["keys"].size(), 1U);
+}
+
 TEST_F(VerifyTest, ManyFaultsAmongManyKeysAreFoundInOneRun) {
   insert_texts(1'000);
   rebuild();
