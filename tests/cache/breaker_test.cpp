@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
 #include <thread>
 #include <vector>
@@ -81,6 +82,8 @@ TEST(Breaker, AFailedProbeOpensItForLonger) {
   FakeClock clock;
   Breaker breaker(options(), clock);
   fail(breaker, 3);
+  EXPECT_EQ(breaker.probe_at() - clock.now(), milliseconds(100));
+  std::chrono::nanoseconds longest{0};
   for (int i = 0; i < 20; ++i) {
     clock.advance(milliseconds(1'000));
     auto probe = breaker.permit();
@@ -90,7 +93,10 @@ TEST(Breaker, AFailedProbeOpensItForLonger) {
     const auto wait = breaker.probe_at() - clock.now();
     EXPECT_GE(wait, milliseconds(100));
     EXPECT_LE(wait, milliseconds(1'000));
+    longest = std::max<std::chrono::nanoseconds>(longest, wait);
   }
+  // That all of them draw a short time has a chance of less than 1 in 10^9.
+  EXPECT_GT(longest, milliseconds(300));
 }
 
 TEST(Breaker, ALateFailureOfAnEarlierStateChangesNothing) {

@@ -338,6 +338,22 @@ TEST_F(WorkerTest, ReadinessIsDecidedByPostgresAndReportsRedis) {
   EXPECT_NE(worker->metrics_text().find("han_safety_database_up 0"), std::string::npos);
 }
 
+// covers 000-D02: tested at the start, as the user that the worker runs under
+TEST_F(WorkerTest, ScriptsThatItsUserMayNotRunAreReportedAtTheStartAndCostNoTask) {
+  redis_.ask({"ACL", "SETUSER", "message_safety", "-strlen"});
+  const auto worker = start();
+  const auto reports = [&](const std::string& line) {
+    return await([&] { return worker->readiness().text.find(line) != std::string::npos; });
+  };
+  EXPECT_TRUE(reports("redis scripts: delete_if_equal script_denied\n"));
+  EXPECT_TRUE(reports("redis: degraded\n"));
+  EXPECT_TRUE(worker->readiness().is_ready);
+  EXPECT_NE(worker->metrics_text().find("han_safety_redis_scripts_good 0"), std::string::npos);
+  const auto ids = submit_texts({"one casino"});
+  EXPECT_TRUE(await_drained());
+  expect_all_right(ids, "monitor rule");
+}
+
 TEST_F(WorkerTest, WaitsForADatabaseThatIsDownAtTheStart) {
   PgServer own;
   conninfo_ = own.make_database();
