@@ -75,11 +75,19 @@ std::unique_ptr<Connection> connect(const std::optional<RedisEndpoint>& endpoint
   return std::move(opened.connection);
 }
 
+// What the address says now; nullopt: a file of it is just being written.
+std::optional<RedisUrl> url_of(const RedisEndpoint& endpoint) {
+  try {
+    return endpoint.read().front();
+  } catch (const cache::UrlError&) {
+    return std::nullopt;
+  }
+}
+
 // Whom the address logs in as; without an address, the user as shipped.
-std::string user_of(const std::optional<RedisEndpoint>& endpoint, AclRole role) {
-  if (!endpoint) return std::string(shipped_user(role));
-  const std::string user = endpoint->read().front().user;
-  return user.empty() ? "default" : user;
+std::string user_of(const std::optional<RedisUrl>& url, AclRole role) {
+  if (!url) return std::string(shipped_user(role));
+  return url->user.empty() ? "default" : url->user;
 }
 
 // What a command was answered with; nullopt with a reason when it was not.
@@ -132,13 +140,12 @@ void check_scripts(Connection& app, const DoctorOptions& options, Diagnoses& dia
 // Whether a client that names no user is let in: seed 000 wants the default user off.
 void check_default_user(const RedisEndpoint& endpoint, const DoctorOptions& options,
                         Diagnoses& diagnoses) {
-  auto urls = endpoint.read();
-  if (urls.empty()) return;
-  RedisUrl url = urls.front();
-  url.user.clear();
-  url.password.clear();
-  const auto opened = Connection::open(url, {}, options.deadline());
   const std::string_view check = "redis.acl.default";
+  auto url = url_of(endpoint);
+  if (!url) return diagnoses.not_checked(check, "the address cannot be read just now");
+  url->user.clear();
+  url->password.clear();
+  const auto opened = Connection::open(*url, {}, options.deadline());
   if (opened.trouble == Trouble::kRejected && opened.error == ErrorClass::kNoauth) {
     diagnoses.ok(check, "a client without a password is refused");
   } else if (opened.connection != nullptr) {
@@ -256,7 +263,12 @@ void examine_as_ops(Connection& ops, const RedisTargets& targets, const DoctorOp
   check_info(ops, options, diagnoses);
   for (const auto& [role, endpoint] :
        {std::pair(AclRole::kApp, &targets.app), std::pair(AclRole::kOps, &targets.ops)}) {
-    check_acl(ops, role, user_of(*endpoint, role), options, diagnoses);
+    const auto url = *endpoint ? url_of(**endpoint) : std::nullopt;
+    if (*endpoint && !url) {
+      skip_acl(role, "the address cannot be read just now", diagnoses);
+    } else {
+      check_acl(ops, role, user_of(url, role), options, diagnoses);
+    }
   }
   check_acl(ops, AclRole::kHealth, std::string(shipped_user(AclRole::kHealth)), options, diagnoses);
   judge_keys(survey_keys(ops, options), options, diagnoses);

@@ -25,6 +25,14 @@ bool is_kind(std::string_view text) {
          });
 }
 
+int create(const std::string& path) {
+  // A link that somebody has laid there is not followed: the folder may be open to all.
+  ::unlink(path.c_str());
+  const int fd = ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+  if (fd < 0) throw PlaceError("the state file cannot be written");
+  return fd;
+}
+
 }  // namespace
 
 PlaceToken PlaceToken::at(std::string_view kind, std::string_view subject_hash) {
@@ -67,10 +75,7 @@ std::optional<PlaceToken> read_place(const std::string& path) {
 void write_place(const std::string& path, const PlaceToken& place) {
   const std::string fresh = path + ".new";
   const std::string text = place.str() + "\n";
-  // A link that somebody has laid there is not followed: the folder may be open to all.
-  ::unlink(fresh.c_str());
-  const int fd = ::open(fresh.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-  if (fd < 0) throw PlaceError("the state file cannot be written");
+  const int fd = create(fresh);
   const bool is_written =
       ::write(fd, text.data(), text.size()) == static_cast<ssize_t>(text.size()) &&
       ::fdatasync(fd) == 0;
@@ -79,6 +84,13 @@ void write_place(const std::string& path, const PlaceToken& place) {
     ::unlink(fresh.c_str());
     throw PlaceError("the state file cannot be written");
   }
+}
+
+void check_writable_place(const std::string& path) {
+  if (path.empty()) throw PlaceError("the state file has no name");
+  const std::string fresh = path + ".new";
+  ::close(create(fresh));
+  ::unlink(fresh.c_str());
 }
 
 void remove_place(const std::string& path) { ::unlink(path.c_str()); }

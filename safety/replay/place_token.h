@@ -38,6 +38,8 @@ struct PlaceToken {
 std::optional<PlaceToken> read_place(const std::string& path);
 // In one step: a process that is killed leaves the old place or the new one.
 void write_place(const std::string& path, const PlaceToken& place);
+// Throws PlaceError where write_place would.
+void check_writable_place(const std::string& path);
 void remove_place(const std::string& path);
 
 }  // namespace han::safety

@@ -132,6 +132,13 @@ class RebuildRun {
     RebuildOptions options;
     options.is_dry_run = given.dry_run;
     if (given.replay.rate) options.rows_per_second = static_cast<std::uint64_t>(*given.replay.rate);
+    if (given.state && !given.dry_run) {
+      try {
+        check_writable_place(*given.state);
+      } catch (const PlaceError& error) {
+        throw Failure(ExitCode::kUsage, error.what(), "name a file in a folder of yours");
+      }
+    }
     if (given.from) {
       options.from = PlaceToken::parse(*given.from);
       if (!options.from) {

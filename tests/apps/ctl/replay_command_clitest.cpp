@@ -261,6 +261,8 @@ TEST_F(ReplayCommand, WrongUsageIsRefused) {
   EXPECT_EQ(replay({"rebuild", "--rate", "0"}).code, 2);
   write_file(dir_.file("other"), "not a place\n");
   EXPECT_EQ(replay({"rebuild", "--state", dir_.file("other")}).code, 2);
+  EXPECT_EQ(replay({"rebuild", "--state", dir_.file("no/folder")}).code, 2);
+  EXPECT_EQ(replay({"rebuild", "--state", ""}).code, 2);
   EXPECT_EQ(replay({"rebuild", "--peppers", dir_.file("none")}).code, 2);
   EXPECT_EQ(replay({}).code, 2);
   const auto nowhere =

@@ -1,6 +1,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
+#include <fstream>
 #include <memory>
 #include <thread>
 
@@ -9,6 +11,8 @@
 #include "tests/safety/doctor/doctor_fixture.h"
 #include "tests/support/await.h"
 #include "tests/support/fake_clock.h"
+#include "tests/support/scripted_redis.h"
+#include "tests/support/temp_dir.h"
 
 namespace han::tests {
 namespace {
@@ -156,6 +160,25 @@ TEST(RedisDoctor, FindsADefaultUserThatIsOn) {
   auto options = good_redis();
   options.default_user = "on nopass ~* &* +@all";
   expect_only_finding(examine(RedisServer(options)), "redis.acl.default", "is let in");
+}
+
+TEST(RedisDoctor, AnAddressThatCannotBeReadAnyMoreIsNotChecked) {
+  const TempDir dir;
+  const std::string password = dir.file("password");
+  std::ofstream(password) << "secret\n";
+  // The file goes while the doctor looks.
+  const ScriptedRedis server([&](const ScriptedRedis::Command& command) -> std::string {
+    std::filesystem::remove(password);
+    if (command[0] == "PING") return "+PONG\r\n";
+    return command[0] == "AUTH" ? "+OK\r\n" : "-ERR no\r\n";
+  });
+  const RedisEndpoint going({.url = "redis://user@127.0.0.1:" + std::to_string(server.port()),
+                             .url_file = "",
+                             .password_file = password,
+                             .ca_file = ""});
+  const auto diagnoses = examine({going, std::nullopt});
+  EXPECT_EQ(diagnosis(diagnoses, "redis.connection.message_safety").state, State::kOk);
+  EXPECT_EQ(diagnosis(diagnoses, "redis.acl.default").state, State::kNotChecked);
 }
 
 TEST(RedisDoctor, AnAddressWithoutAUserIsThatOfTheDefaultUser) {

@@ -64,6 +64,14 @@ TEST(PlaceToken, APathThatIsNoFileIsRefused) {
                PlaceError);
 }
 
+TEST(PlaceToken, WhatCannotBeWrittenIsKnownBefore) {
+  const TempDir dir;
+  EXPECT_THROW(safety::check_writable_place(dir.file("no/folder")), PlaceError);
+  EXPECT_THROW(safety::check_writable_place(""), PlaceError);
+  safety::check_writable_place(dir.file("state"));
+  EXPECT_TRUE(std::filesystem::is_empty(dir.path()));
+}
+
 TEST(PlaceToken, ALinkIsNotFollowed) {
   const TempDir dir;
   const std::string path = dir.file("state");
