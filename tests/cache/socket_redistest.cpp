@@ -1,8 +1,14 @@
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <signal.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include <array>
+#include <filesystem>
+#include <set>
 #include <string>
 
 #include "cache/socket.h"
@@ -41,6 +47,43 @@ TEST(Socket, MovesBytesOverTcpAndUnixSockets) {
     EXPECT_EQ(std::string(block.data(), got.bytes), "+PONG\r\n");
     EXPECT_EQ(socket.receive(block.data(), block.size()).trouble, Trouble::kNone);
   }
+}
+
+std::set<int> open_sockets() {
+  std::set<int> open;
+  for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd")) {
+    if (std::filesystem::is_socket(entry.path())) {
+      open.insert(std::stoi(entry.path().filename().string()));
+    }
+  }
+  return open;
+}
+
+// A peer that is gone without a word is noticed by the kernel too, beside the deadlines; a program
+// that is started inherits nothing.
+TEST(Socket, B06_TheKernelWatchesItAndNoChildInheritsIt) {
+  const RedisServer server;
+  const auto before = open_sockets();
+  Socket socket;
+  ASSERT_EQ(socket.open(RedisUrl::parse(server.url()), late(), kNoWake), Trouble::kNone);
+  int found = 0;
+  for (const int fd : open_sockets()) {
+    const auto option = [fd](int level, int name) {
+      int value = 0;
+      socklen_t size = sizeof(value);
+      return ::getsockopt(fd, level, name, &value, &size) == 0 ? value : -1;
+    };
+    if (before.contains(fd)) continue;
+    ++found;
+    EXPECT_EQ(option(SOL_SOCKET, SO_KEEPALIVE), 1);
+    EXPECT_GT(option(IPPROTO_TCP, TCP_USER_TIMEOUT), 0);
+    EXPECT_LE(option(IPPROTO_TCP, TCP_USER_TIMEOUT), 30'000);
+    EXPECT_LE(option(IPPROTO_TCP, TCP_KEEPIDLE), 60);
+    EXPECT_EQ(option(IPPROTO_TCP, TCP_NODELAY), 1);
+    EXPECT_NE(::fcntl(fd, F_GETFD) & FD_CLOEXEC, 0);
+    EXPECT_NE(::fcntl(fd, F_GETFL) & O_NONBLOCK, 0);
+  }
+  EXPECT_EQ(found, 1);
 }
 
 TEST(Socket, SaysWhyItCannotOpen) {
