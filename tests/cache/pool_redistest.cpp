@@ -3,6 +3,7 @@
 #include <atomic>
 #include <chrono>
 #include <random>
+#include <set>
 #include <string>
 #include <thread>
 #include <vector>
@@ -11,6 +12,7 @@
 #include "tests/support/await.h"
 #include "tests/support/free_port.h"
 #include "tests/support/redis_server.h"
+#include "tests/support/scripted_redis.h"
 #include "tests/support/tcp_gate.h"
 
 namespace han::tests {
@@ -260,6 +262,72 @@ TEST(Pool, TheBreakerOpensOnAHangingServerAndTheBackgroundProbes) {
   server.resume();
   ASSERT_TRUE(pool.wait_connected(late()));
   EXPECT_TRUE(works(pool));
+}
+
+// What an error says about the server, beyond the one command: whether it counts against it, and
+// whether the connection is worth keeping.
+struct Consequence {
+  std::string error;
+  bool opens;
+  bool replaces;
+};
+
+const std::vector<Consequence>& consequences() {
+  static const std::vector<Consequence> all = {
+      {"LOADING Redis is loading the dataset in memory", true, false},
+      {"BUSY Redis is busy running a script.", true, false},
+      {"MASTERDOWN Link with MASTER is down.", true, true},
+      {"NOAUTH Authentication required.", true, true},
+      {"WRONGPASS invalid username-password pair", true, true},
+      {"ERR max number of clients reached", true, true},
+      {"READONLY You can't write against a read only replica.", false, true},
+      {"OOM command not allowed when used memory > 'maxmemory'.", false, false},
+      {"MISCONF Redis is configured to save RDB snapshots", false, false},
+      {"NOPERM this user has no permissions", false, false},
+      {"NOSCRIPT No matching script.", false, false},
+      {"WRONGTYPE Operation against a key", false, false},
+      {"ERR The user executing the script can't run this command", false, false},
+      {"ERR something script: abc, on @user_script:1.", false, false},
+      {"ERR whatever else", false, false},
+  };
+  return all;
+}
+
+// covers 000-D11
+TEST(Pool, EachErrorHasItsConsequenceForTheBreakerAndTheConnection) {
+  std::set<ErrorClass> seen;
+  for (const Consequence& expected : consequences()) {
+    const ScriptedRedis server([&](const ScriptedRedis::Command& command) {
+      return command[0] == "GET" ? "-" + expected.error + "\r\n" : std::string("+PONG\r\n");
+    });
+    auto options = options_for(server.url(), 1);
+    options.connect_timeout = std::chrono::seconds(10);
+    options.breaker.failures_to_open = 3;
+    options.breaker.open_delay = safety::Backoff(std::chrono::hours(1), std::chrono::hours(1));
+    Pool pool(options);
+    pool.start();
+    for (std::uint64_t calls = 1; calls <= 3; ++calls) {
+      ASSERT_TRUE(pool.wait_connected(late())) << expected.error;
+      {
+        auto lease = pool.borrow(late());
+        ASSERT_TRUE(lease) << expected.error;
+        const auto result = call(lease, {"GET", "han:safety:a"});
+        ASSERT_EQ(result.trouble, Trouble::kNone) << expected.error;
+        seen.insert(result.replies[0].error);
+      }
+      if (calls == 3) break;
+      EXPECT_EQ(pool.stats().breaker, Breaker::State::kClosed) << expected.error;
+      EXPECT_EQ(pool.stats().discarded, expected.replaces ? calls : 0) << expected.error;
+    }
+    EXPECT_EQ(pool.stats().breaker != Breaker::State::kClosed, expected.opens) << expected.error;
+    EXPECT_EQ(pool.stats().discarded, expected.replaces ? 3U
+                                      : expected.opens  ? 1U
+                                                        : 0U)
+        << expected.error;
+    EXPECT_EQ(pool.stats().connect_failures, 0U) << expected.error;
+  }
+  // All but none, and what the client makes itself of an oversized value.
+  EXPECT_EQ(seen.size(), kErrorClassCount - 2);
 }
 
 TEST(Pool, ComesBackAfterARestart) {
