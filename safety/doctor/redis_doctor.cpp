@@ -110,6 +110,14 @@ std::optional<Reply> ask(Connection& connection, std::initializer_list<std::stri
   return std::move(result.replies[0]);
 }
 
+std::optional<std::int64_t> whole_number(const std::string& text) {
+  std::int64_t value = 0;
+  const char* end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, value);
+  if (error != std::errc() || stop != end || value < 0) return std::nullopt;
+  return value;
+}
+
 void check_clock(Connection& connection, const DoctorOptions& options, Diagnoses& diagnoses) {
   const ClockCheck clock(options);
   std::string reason;
@@ -118,13 +126,15 @@ void check_clock(Connection& connection, const DoctorOptions& options, Diagnoses
     diagnoses.not_checked("redis.clock", reason.empty() ? "TIME was not understood" : reason);
     return;
   }
-  const auto number = [](const std::string& text) {
-    std::int64_t value = 0;
-    std::from_chars(text.data(), text.data() + text.size(), value);
-    return value;
-  };
-  clock.judge(number(reply->elements[0].text) * 1000 + number(reply->elements[1].text) / 1000,
-              "redis.clock", diagnoses);
+  // No clock goes beyond; more would not fit the milliseconds.
+  constexpr std::int64_t kSecondsMax = 253'402'300'799;
+  const auto seconds = whole_number(reply->elements[0].text);
+  const auto microseconds = whole_number(reply->elements[1].text);
+  if (!seconds || !microseconds || *seconds > kSecondsMax) {
+    diagnoses.not_checked("redis.clock", "TIME was not understood");
+    return;
+  }
+  clock.judge(*seconds * 1000 + *microseconds / 1000, "redis.clock", diagnoses);
 }
 
 // As the workers' own user: a right that a script lacks shows here, not in the middle of work.
@@ -181,8 +191,10 @@ void check_version(const ServerInfo& info, const DoctorOptions& options, Diagnos
 
 void check_memory(const ServerInfo& info, Diagnoses& diagnoses) {
   with_field(info, "redis.memory.limit", "maxmemory", diagnoses, [&](const std::string& limit) {
-    diagnoses.judge(limit != "0", "redis.memory.limit",
-                    limit == "0" ? "there is no limit" : limit + " bytes",
+    const auto bytes = info.number("maxmemory");
+    if (!bytes) return diagnoses.not_checked("redis.memory.limit", "INFO was not understood");
+    diagnoses.judge(*bytes != 0, "redis.memory.limit",
+                    *bytes == 0 ? "there is no limit" : limit + " bytes",
                     "set maxmemory to 70 % of what the server's container may have");
   });
   constexpr std::string_view kPolicies[] = {"volatile-lru", "volatile-ttl", "volatile-lfu"};
@@ -210,9 +222,13 @@ void check_persistence(const ServerInfo& info, Diagnoses& diagnoses) {
     }
     for (const char* field :
          {"aof_last_write_status", "aof_last_bgrewrite_status", "rdb_last_bgsave_status"}) {
-      const std::string status = info.text(field).value_or("ok");
-      if (status == "ok") continue;
-      diagnoses.finding(kCheck, std::string(field) + " is " + status,
+      const auto status = info.text(field);
+      if (!status) {
+        diagnoses.not_checked(kCheck, std::string("the server's INFO has no ").append(field));
+        return;
+      }
+      if (*status == "ok") continue;
+      diagnoses.finding(kCheck, std::string(field) + " is " + *status,
                         "look at the server's log and at the room on its disk");
       return;
     }

@@ -5,8 +5,10 @@
 // Limits:    many notifications are one, with their sum.
 #pragma once
 
+#include <algorithm>
 #include <condition_variable>
 #include <cstdint>
+#include <limits>
 #include <stop_token>
 #include <utility>
 
@@ -21,7 +23,9 @@ class WakeSignal {
   void notify(std::uint64_t tasks = 1) {
     {
       MutexLock lock(mutex_);
-      tasks_ += tasks == 0 ? 1 : tasks;
+      // Whoever may publish says how many: a sum that went round to 0 would lose the hint.
+      const auto room = std::numeric_limits<std::uint64_t>::max() - tasks_;
+      tasks_ += std::min<std::uint64_t>(tasks == 0 ? 1 : tasks, room);
     }
     changed_.notify_all();
   }

@@ -162,6 +162,22 @@ TEST(RedisDoctor, FindsADefaultUserThatIsOn) {
   expect_only_finding(examine(RedisServer(options)), "redis.acl.default", "is let in");
 }
 
+TEST(RedisDoctor, WhatAServerSaysThatIsNotUnderstoodIsNotChecked) {
+  const ScriptedRedis server([&](const ScriptedRedis::Command& command) -> std::string {
+    if (command[0] == "PING") return "+PONG\r\n";
+    if (command[0] == "TIME") return "*2\r\n$19\r\n9223372036854775807\r\n$1\r\n0\r\n";
+    const std::string info = "maxmemory:\r\naof_enabled:1\r\n";
+    if (command[0] == "INFO") {
+      return "$" + std::to_string(info.size()) + "\r\n" + info + "\r\n";
+    }
+    return "-ERR no\r\n";
+  });
+  const auto diagnoses = examine({endpoint(server.url()), endpoint(server.url())});
+  for (const auto* check : {"redis.clock", "redis.memory.limit", "redis.persistence"}) {
+    EXPECT_EQ(diagnosis(diagnoses, check).state, State::kNotChecked) << check;
+  }
+}
+
 TEST(RedisDoctor, AnAddressThatCannotBeReadAnyMoreIsNotChecked) {
   const TempDir dir;
   const std::string password = dir.file("password");

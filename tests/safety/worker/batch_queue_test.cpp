@@ -66,4 +66,12 @@ TEST(WakeSignal, ASignalBeforeTheWaitEndsIt) {
   signal.wait(stop.get_token(), safety::Deadline::after(std::chrono::milliseconds(1)));
 }
 
+TEST(WakeSignal, AHintOfAnySizeIsNotLost) {
+  safety::WakeSignal signal;
+  signal.notify(UINT64_MAX);
+  signal.notify(1);
+  EXPECT_EQ(signal.take(), UINT64_MAX);
+  EXPECT_EQ(signal.take(), 0U);
+}
+
 }  // namespace han::tests
