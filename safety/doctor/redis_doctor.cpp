@@ -58,6 +58,15 @@ std::string fix_of(const OpenResult& opened, const std::string& variable) {
   }
 }
 
+// What the address says now; nullopt: a file of it is just being written.
+std::optional<RedisUrl> url_of(const RedisEndpoint& endpoint) {
+  try {
+    return endpoint.read().front();
+  } catch (const cache::UrlError&) {
+    return std::nullopt;
+  }
+}
+
 std::unique_ptr<Connection> connect(const std::optional<RedisEndpoint>& endpoint,
                                     const std::string& name, const std::string& variable,
                                     const DoctorOptions& options, Diagnoses& diagnoses) {
@@ -69,19 +78,17 @@ std::unique_ptr<Connection> connect(const std::optional<RedisEndpoint>& endpoint
   auto opened = Connection::open(*endpoint, {}, options.deadline());
   if (opened.connection == nullptr) {
     diagnoses.finding(check, words_of(opened), fix_of(opened, variable));
-  } else {
-    diagnoses.ok(check, "it lets us in");
+    return nullptr;
   }
+  // With two passwords one of them may have been good enough, and will be taken away one day.
+  const auto url = url_of(*endpoint);
+  const bool is_first_refused =
+      url && Connection::open(*url, {}, options.deadline()).error == ErrorClass::kWrongpass;
+  diagnoses.judge(
+      !is_first_refused, check,
+      is_first_refused ? "only the second password of its file lets us in" : "it lets us in",
+      "give the server the first one, too: make its ACL file anew, and ACL LOAD");
   return std::move(opened.connection);
-}
-
-// What the address says now; nullopt: a file of it is just being written.
-std::optional<RedisUrl> url_of(const RedisEndpoint& endpoint) {
-  try {
-    return endpoint.read().front();
-  } catch (const cache::UrlError&) {
-    return std::nullopt;
-  }
 }
 
 // Whom the address logs in as; without an address, the user as shipped.

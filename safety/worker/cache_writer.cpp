@@ -88,7 +88,11 @@ bool CacheWriter::write_once(const std::vector<cache::TextWrite>& writes) {
   const auto outcome =
       hot_cache_.put_texts(writes, options_.ttl, Deadline::after(options_.timeout));
   if (outcome == cache::PutOutcome::kUnavailable) return false;
-  on_answer_(system_clock().now() - begin);
+  // What is too large is not sent, and what is not sent says nothing of the server.
+  const bool is_sent = std::ranges::any_of(writes, [](const cache::TextWrite& write) {
+    return write.bytes.size() <= cache::kValueBytesMax;
+  });
+  if (is_sent) on_answer_(system_clock().now() - begin);
   return true;
 }
 

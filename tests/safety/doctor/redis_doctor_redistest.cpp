@@ -162,6 +162,29 @@ TEST(RedisDoctor, FindsADefaultUserThatIsOn) {
   expect_only_finding(examine(RedisServer(options)), "redis.acl.default", "is let in");
 }
 
+// covers 000-X14
+TEST(RedisDoctor, FindsThatOnlyThePreviousPasswordIsTaken) {
+  RedisServer server(good_redis());
+  const TempDir dir;
+  const std::string password = dir.file("password");
+  std::ofstream(password) << "new\nold\n";
+  const RedisEndpoint app(
+      {.url = "redis://message_safety@127.0.0.1:" + std::to_string(server.port()),
+       .url_file = "",
+       .password_file = password,
+       .ca_file = ""});
+  const auto found = [&] {
+    return diagnosis(examine({app, std::nullopt}), "redis.connection.message_safety");
+  };
+  server.set_secret("message_safety", {"old"});
+  ASSERT_EQ(server.ask({"ACL", "LOAD"}), "OK");
+  EXPECT_EQ(found().state, State::kFinding);
+  EXPECT_THAT(found().seen, HasSubstr("only the second password"));
+  server.set_secret("message_safety", {"new", "old"});
+  ASSERT_EQ(server.ask({"ACL", "LOAD"}), "OK");
+  EXPECT_EQ(found().state, State::kOk);
+}
+
 TEST(RedisDoctor, WhatAServerSaysThatIsNotUnderstoodIsNotChecked) {
   const ScriptedRedis server([&](const ScriptedRedis::Command& command) -> std::string {
     if (command[0] == "PING") return "+PONG\r\n";

@@ -87,6 +87,18 @@ TEST_F(CacheWriterTest, ADroppedWriteIsCounted) {
   EXPECT_EQ(stats.dropped + stats.refused, 16U);
 }
 
+TEST_F(CacheWriterTest, WhatIsTooLargeToBeSentIsNoAnswer) {
+  const auto writer = make({.timeout = 60s});
+  auto large = writes(0, 1);
+  large[0].bytes.assign(cache::kValueBytesMax + 1, 'x');
+  writer->add(std::move(large));
+  EXPECT_TRUE(writer->wait_idle(safety::Deadline::after(30s)));
+  EXPECT_EQ(answers_, 0);
+  writer->add(writes(1, 1));
+  EXPECT_TRUE(writer->wait_idle(safety::Deadline::after(30s)));
+  EXPECT_EQ(answers_, 1);
+}
+
 TEST_F(CacheWriterTest, StoppingWritesWhatWaits) {
   const auto writer = make({.batch = 7});
   writer->add(writes(0, 100));
