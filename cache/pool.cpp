@@ -198,6 +198,7 @@ void Pool::run(const std::stop_token& stop) {
   const std::chrono::milliseconds pace(
       std::max<std::int64_t>(1, 1'000 / options_.connects_per_second));
   std::uint32_t attempt = 0;
+  std::size_t first_connects = 0;
   std::uint64_t lost = 0;
   bool is_spread = false;
   auto next_connect = safety::system_clock().now();
@@ -231,9 +232,11 @@ void Pool::run(const std::stop_token& stop) {
     const bool is_connected = connect_once();
     is_spread = false;
     attempt = is_connected ? 0 : attempt + 1;
+    // A process that starts has its connections at once.
+    const bool is_filling = is_connected && ++first_connects < options_.size;
     const auto delay =
         is_connected
-            ? pace
+            ? (is_filling ? std::chrono::milliseconds(0) : pace)
             : std::max(pace, options_.reconnect_delay.delay(attempt - 1, safety::jitter_random()));
     next_connect = safety::system_clock().now() + delay;
   }

@@ -42,6 +42,7 @@ extern const std::string_view kRetry;
 extern const std::string_view kEraseTask;
 
 extern const std::string_view kProbe;
+extern const std::string_view kHasSchema;
 extern const std::string_view kBackendPid;
 extern const std::string_view kTakesWrites;
 extern const std::string_view kFindTask;

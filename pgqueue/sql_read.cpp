@@ -20,6 +20,10 @@ const std::string_view kTakesWrites =
 // Whether the server answers. Locks: none. Index: none.
 const std::string_view kProbe = "SELECT 1";
 
+// Whether the queue's hot table is there. Locks: none. Index: pg_class' by name.
+const std::string_view kHasSchema =
+    "SELECT pg_catalog.to_regclass('message_safety.safety_tasks') IS NOT NULL";
+
 // One task wherever it is; times in milliseconds since 1970. A live task whose decide_by has passed
 // reads as expired with the disposition $2, whoever is alive to end it. Locks: none.
 // Index: primary key, results_task of every partition that can hold it.

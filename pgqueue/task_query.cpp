@@ -46,6 +46,10 @@ void probe(Connection& connection, Deadline deadline) {
   connection.run({&statement, 1}, deadline, Connection::Commits::kNo);
 }
 
+bool has_schema(Connection& connection, Deadline deadline) {
+  return read(connection, {"has schema", sql::kHasSchema, {}}, deadline).boolean(0, 0);
+}
+
 bool is_known_caller(Connection& connection, const std::string& caller, Deadline deadline) {
   return read(connection, {"find caller", sql::kFindCaller, {Param::text(caller)}}, deadline)
              .size() > 0;

@@ -17,6 +17,8 @@ namespace han::pgqueue {
 
 // Returns when the server has answered.
 void probe(Connection& connection, Deadline deadline);
+// Whether the queue's tables are there, as `safetyctl migrate` makes them.
+bool has_schema(Connection& connection, Deadline deadline);
 
 // A task wherever it is. Times are milliseconds since 1970 by the database's clock.
 struct TaskView {

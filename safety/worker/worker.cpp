@@ -273,9 +273,9 @@ Readiness Worker::readiness() {
   try {
     const Deadline deadline = Deadline::after(kProbeTimeout);
     const auto connection = parts.pool.acquire(deadline);
-    pgqueue::probe(*connection, deadline);
-    readiness.is_ready = true;
-    readiness.text = "postgresql: up\n";
+    readiness.is_ready = pgqueue::has_schema(*connection, deadline);
+    readiness.text =
+        readiness.is_ready ? "postgresql: up\n" : "postgresql: no schema; run safetyctl migrate\n";
   } catch (const pgqueue::Error&) {
     readiness.text = "postgresql: down\n";
   }

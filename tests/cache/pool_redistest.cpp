@@ -112,6 +112,18 @@ TEST(Pool, NeverConnectsFasterThanItMay) {
   EXPECT_GE(std::chrono::steady_clock::now() - begin, milliseconds(9 * 20));
 }
 
+TEST(Pool, ItsFirstConnectionsDoNotWaitForEachOther) {
+  const RedisServer server;
+  auto options = options_for(server.url(), 4);
+  options.connects_per_second = 1;
+  const auto begin = std::chrono::steady_clock::now();
+  Pool pool(options);
+  pool.start();
+  ASSERT_TRUE(await([&] { return pool.stats().idle == 4; }));
+  // With pauses it would take three seconds at least.
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, milliseconds(2'900));
+}
+
 TEST(Pool, B02_ATimedOutConnectionIsNeverLentAgain) {
   const RedisServer server;
   server.ask({"SET", "han:safety:key1", "one", "EX", "60"});

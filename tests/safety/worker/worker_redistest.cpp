@@ -354,6 +354,18 @@ TEST_F(WorkerTest, ScriptsThatItsUserMayNotRunAreReportedAtTheStartAndCostNoTask
   expect_all_right(ids, "monitor rule");
 }
 
+TEST_F(WorkerTest, ItIsNotReadyWithoutTheSchema) {
+  PgServer own;
+  conninfo_ = own.make_database();
+  const auto worker = start();
+  EXPECT_TRUE(worker->readiness().is_ready);
+  execute("ALTER SCHEMA message_safety RENAME TO elsewhere");
+  EXPECT_FALSE(worker->readiness().is_ready);
+  EXPECT_NE(worker->readiness().text.find("no schema; run safetyctl migrate"), std::string::npos);
+  execute("ALTER SCHEMA elsewhere RENAME TO message_safety");
+  EXPECT_TRUE(worker->readiness().is_ready);
+}
+
 TEST_F(WorkerTest, WaitsForADatabaseThatIsDownAtTheStart) {
   PgServer own;
   conninfo_ = own.make_database();
