@@ -3,8 +3,8 @@
 // Callers borrow; they never connect, look up a name or probe. With no connection, or with the
 // breaker open, borrow() says so at once, so a dead server costs a caller nothing. The background
 // thread connects with exponential backoff and jitter and, but for the first `size` connects, never
-// faster than `connects_per_second`; while the breaker is open its connection attempt (with a PING) is the
-// probe.
+// faster than `connects_per_second`; while the breaker is open its connection attempt (with a PING)
+// is the probe.
 //
 // Threads:   safe to share; one thread of its own connects.
 // Owns:      its connections. Leases must not outlive it.
