@@ -342,6 +342,24 @@ TEST(Pool, EachErrorHasItsConsequenceForTheBreakerAndTheConnection) {
   EXPECT_EQ(seen.size(), kErrorClassCount - 2);
 }
 
+// It answered PING, and is loading or busy a moment later.
+TEST(Pool, AServerThatTakesNoScriptsBecauseItIsDownIsNotConnectedTo) {
+  for (const std::string error : {"LOADING Redis is loading", "BUSY Redis is busy"}) {
+    std::atomic<bool> is_down{true};
+    const ScriptedRedis server([&](const ScriptedRedis::Command& command) {
+      return command[0] == "SCRIPT" && is_down ? "-" + error + "\r\n" : std::string("+PONG\r\n");
+    });
+    Pool pool(options_for(server.url(), 1));
+    pool.start();
+    ASSERT_TRUE(await([&] { return pool.stats().connect_failures > 1; })) << error;
+    EXPECT_EQ(pool.stats().connects, 0U);
+    EXPECT_EQ(pool.stats().last_trouble, Trouble::kRejected);
+    EXPECT_EQ(pool.stats().last_error, classify_error(error));
+    is_down = false;
+    EXPECT_TRUE(pool.wait_connected(late()));
+  }
+}
+
 TEST(Pool, ComesBackAfterARestart) {
   RedisServer server;
   Pool pool(options_for(server.url()));

@@ -197,6 +197,23 @@ TEST(ScriptRun, ErrorsInsideScriptsHaveTheirNames) {
   EXPECT_EQ(error_of("syntax error", key_of(1)), ErrorClass::kNoscript) << "it cannot be loaded";
 }
 
+// What it did before the error stays done: a second run would do it twice.
+TEST(ScriptRun, B11_OnlyWhatWasLostIsRunAgain) {
+  const RedisServer server({.users = {"app on >pw ~han:safety:* -@all +evalsha +script|load +incr "
+                                      "+ping +set"}});
+  const auto connection = open("redis://app:pw@127.0.0.1:" + std::to_string(server.port()));
+  const Script script("counts", "-- version: 1\nredis.call('INCR', KEYS[1]) return x.y");
+  const ScriptCall call{&script, {key_of(0)}, {}};
+  const std::vector<ScriptCall> once = {call, call};
+  ASSERT_EQ(run_scripts(*connection, once, late()).reloads, 1u);
+  EXPECT_EQ(server.ask({"GET", key_of(0)}), "2") << "both were lost, and ran once";
+  const auto run = run_scripts(*connection, {&call, 1}, late());
+  ASSERT_EQ(run.trouble, Trouble::kNone);
+  EXPECT_EQ(run.replies[0].error, ErrorClass::kScriptFailed);
+  EXPECT_EQ(run.reloads, 0u);
+  EXPECT_EQ(server.ask({"GET", key_of(0)}), "3") << "it failed, and ran once";
+}
+
 // covers 000-G03
 TEST(ScriptRun, AScriptThatHangsIsBusyAndCanBeKilledBeforeItWrites) {
   const RedisServer server({.arguments = {"--busy-reply-threshold", "20"}});
