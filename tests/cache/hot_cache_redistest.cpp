@@ -166,6 +166,24 @@ TEST(HotCache, QuarantinesWhatItCannotRead) {
   EXPECT_EQ(stats.misses, 2u);
 }
 
+// A server full of bad values makes no read expensive: the rest waits for the next ones.
+TEST(HotCache, I9_AReadQuarantinesABoundedNumber) {
+  const RedisServer server;
+  Site site(server.url());
+  ASSERT_TRUE(site.connected());
+  std::vector<TextKey> keys;
+  for (int i = 0; i < 150; ++i) {
+    keys.push_back(key_of(std::to_string(i)));
+    set(server, keys.back(), "garbage");
+  }
+  const std::vector<std::string> left = {"86", "22", "0"};
+  for (const auto& count : left) {
+    site.hot.get_texts(keys, kPeppers, late());
+    EXPECT_EQ(server.ask({"DBSIZE"}), count);
+  }
+  EXPECT_EQ(site.hot.stats().quarantined, 150u);
+}
+
 TEST(HotCache, QuarantineDeletesNothingThatHasChanged) {
   const RedisServer server;
   TcpGate gate(server.port());
