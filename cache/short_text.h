@@ -20,15 +20,18 @@ class ShortText {
   static constexpr std::size_t kMax = 64;
 
   ShortText() = default;
+  // Implicit, and so is the way back: it stands in for a string.
   template <std::convertible_to<std::string_view> Text>
-  ShortText(const Text& text) {  // implicit: it stands in for a string
+  // NOLINTNEXTLINE(google-explicit-constructor)
+  ShortText(const Text& text) {
     const std::string_view view = text;
     SAFETY_CHECK(view.size() <= kMax);
     std::copy(view.begin(), view.end(), chars_.begin());
     size_ = static_cast<std::uint8_t>(view.size());
   }
 
-  operator std::string_view() const { return {chars_.data(), size_}; }  // as a string does
+  // NOLINTNEXTLINE(google-explicit-constructor)
+  operator std::string_view() const { return {chars_.data(), size_}; }
   bool empty() const { return size_ == 0; }
   std::size_t size() const { return size_; }
   void clear() { size_ = 0; }

@@ -170,6 +170,7 @@ Verify::Flow Verify::look_for(std::vector<RowKey>& keys) {
     flow = look_for_presence(keys);
   } else {
     std::vector<NamedKey> names;
+    names.reserve(keys.size());
     for (const RowKey& row : keys) names.push_back(row.key);
     std::vector<CheckedKey> checked;
     flow = look_at(names, checked);

@@ -37,7 +37,7 @@ struct RedisFindings {
 
 class RedisWatch {
  public:
-  RedisWatch(cache::Pool& pool, RedisWatchOptions options = {});
+  explicit RedisWatch(cache::Pool& pool, RedisWatchOptions options = {});
   ~RedisWatch();
   RedisWatch(const RedisWatch&) = delete;
   RedisWatch& operator=(const RedisWatch&) = delete;
