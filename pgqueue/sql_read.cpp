@@ -135,10 +135,11 @@ ON CONFLICT DO NOTHING
 // Verdicts of kind $1 and rules version $4 for pairs of hash and pepper, under any config: evidence
 // does not depend on it. Locks: none. Index: primary key, by its first four columns.
 const std::string_view kFindVerdicts = R"sql(
-SELECT u.subject_hash, u.pepper_id, v.decision, v.evidence, v.config_version
+SELECT u.subject_hash, u.pepper_id, v.decision, v.evidence, v.config_version,
+       extract(epoch FROM statement_timestamp() - v.decided_at)::bigint
 FROM unnest($2, $3) AS u(subject_hash, pepper_id)
 CROSS JOIN LATERAL (
-  SELECT x.decision, x.evidence, x.config_version FROM message_safety.verdicts x
+  SELECT x.decision, x.evidence, x.config_version, x.decided_at FROM message_safety.verdicts x
   WHERE x.kind = $1 AND x.subject_hash = u.subject_hash AND x.pepper_id = u.pepper_id
     AND x.rules_version = $4
   ORDER BY x.decided_at DESC LIMIT 1) v

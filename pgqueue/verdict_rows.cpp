@@ -40,11 +40,12 @@ void enqueue_verdicts(Transaction& transaction, std::vector<VerdictRow> rows) {
   transaction.enqueue({"insert verdicts", sql::kInsertVerdicts, std::move(params)});
 }
 
-std::map<VerdictSubject, VerdictRow> find_verdicts(Connection& connection, const std::string& kind,
-                                                   const std::string& rules_version,
-                                                   std::span<const VerdictSubject> subjects,
-                                                   Deadline deadline) {
-  std::map<VerdictSubject, VerdictRow> found;
+std::map<VerdictSubject, FoundVerdict> find_verdicts(Connection& connection,
+                                                     const std::string& kind,
+                                                     const std::string& rules_version,
+                                                     std::span<const VerdictSubject> subjects,
+                                                     Deadline deadline) {
+  std::map<VerdictSubject, FoundVerdict> found;
   if (subjects.empty()) return found;
   ArrayParam hashes(Oid::kBytea, subjects.size());
   ArrayParam peppers(Oid::kText, subjects.size());
@@ -60,10 +61,11 @@ std::map<VerdictSubject, VerdictRow> find_verdicts(Connection& connection, const
       deadline, Durability::kAsynchronous);
   for (int row = 0; row < rows.size(); ++row) {
     VerdictSubject subject{std::string(rows.text(row, 0)), std::string(rows.text(row, 1))};
-    VerdictRow verdict{{kind, subject.subject_hash, subject.pepper_id, rules_version,
-                        std::string(rows.text(row, 4)), ""},
-                       std::string(rows.text(row, 2)),
-                       std::string(rows.text(row, 3))};
+    FoundVerdict verdict{{{kind, subject.subject_hash, subject.pepper_id, rules_version,
+                           std::string(rows.text(row, 4)), ""},
+                          std::string(rows.text(row, 2)),
+                          std::string(rows.text(row, 3))},
+                         std::chrono::seconds(rows.int8(row, 5))};
     found.emplace(std::move(subject), std::move(verdict));
   }
   return found;

@@ -8,6 +8,7 @@
 // Fails:     throws Error.
 #pragma once
 
+#include <chrono>
 #include <map>
 #include <span>
 #include <string>
@@ -45,11 +46,20 @@ struct VerdictSubject {
   auto operator<=>(const VerdictSubject&) const = default;
 };
 
+struct FoundVerdict : VerdictRow {
+  // Since the decision, by the database's clock.
+  std::chrono::seconds age{0};
+};
+
+// Retention deletes no younger row, whatever its settings say (migration 0003, apply_retention).
+inline constexpr std::chrono::hours kVerdictKeptLeast{24 * 31};
+
 // The newest row of each subject that has one under this kind and rules version, any config
 // version.
-std::map<VerdictSubject, VerdictRow> find_verdicts(Connection& connection, const std::string& kind,
-                                                   const std::string& rules_version,
-                                                   std::span<const VerdictSubject> subjects,
-                                                   Deadline deadline);
+std::map<VerdictSubject, FoundVerdict> find_verdicts(Connection& connection,
+                                                     const std::string& kind,
+                                                     const std::string& rules_version,
+                                                     std::span<const VerdictSubject> subjects,
+                                                     Deadline deadline);
 
 }  // namespace han::pgqueue

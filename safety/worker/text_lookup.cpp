@@ -19,6 +19,9 @@ constexpr const char* kKind = "text";
 // Nobody waits for a write.
 constexpr std::chrono::milliseconds kWriteTimeout{1'000};
 
+// Between the look-up and the write, at most.
+constexpr std::chrono::hours kWriteDelayMax{1};
+
 std::string raw(const Digest& hash) { return {as_text(hash).begin(), as_text(hash).end()}; }
 
 }  // namespace
@@ -184,7 +187,11 @@ TextLookup::Missing TextLookup::find_database(Missing missing) {
         continue;
       }
       subject.found = usable(decoded.entry, subject.hash, "postgres");
-      if (subject.found) subject.layer = Layer::kPostgres;
+      if (!subject.found) continue;
+      subject.layer = Layer::kPostgres;
+      // What is in Redis must not outlive its row: replay would call it wrong.
+      const auto ends = row.age + options_.redis_ttl + kWriteDelayMax;
+      if (ends > pgqueue::kVerdictKeptLeast) subject.is_in_redis = true;
     }
   } catch (const pgqueue::Error& error) {
     metrics_.count("database_errors_total", "look-up");

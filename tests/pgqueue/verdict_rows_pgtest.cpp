@@ -20,7 +20,7 @@ class VerdictRows : public QueueFixture {
     pgqueue::enqueue_verdicts(transaction, std::move(rows));
     transaction.commit(soon());
   }
-  std::map<VerdictSubject, VerdictRow> find(const std::string& rules) {
+  std::map<VerdictSubject, pgqueue::FoundVerdict> find(const std::string& rules) {
     pgqueue::Connection connection(conninfo_, soon());
     const std::vector<VerdictSubject> subjects = {
         {std::string(32, 'a'), "p1"}, {std::string(32, 'b'), "p1"}, {std::string(32, 'a'), "p0"}};
@@ -35,6 +35,24 @@ TEST_F(VerdictRows, AreFoundByPepperAndRulesVersionUnderAnyConfig) {
   EXPECT_EQ(found.begin()->second.evidence, "e-block");
   EXPECT_EQ(found.begin()->second.key.config_version, "c1");
   EXPECT_TRUE(find("r2").empty());
+}
+
+TEST_F(VerdictRows, SayHowOldTheyAre) {
+  insert({row('a', "c1", "block")});
+  EXPECT_LT(find("r1").begin()->second.age, std::chrono::hours(1));
+  execute("UPDATE message_safety.verdicts SET decided_at = decided_at - interval '30 days'");
+  EXPECT_GE(find("r1").begin()->second.age, std::chrono::hours(24 * 30));
+}
+
+// A younger row is kept even when retention is told less.
+TEST_F(VerdictRows, AreKeptForTheirLeastTime) {
+  insert({row('a', "c1", "block"), row('b', "c1", "block")});
+  const auto hours = std::to_string(pgqueue::kVerdictKeptLeast.count());
+  execute("UPDATE message_safety.verdicts SET decided_at = now() - interval '" + hours +
+          " hours' + CASE WHEN pepper_id = 'p1' AND get_byte(subject_hash, 0) = 97 "
+          "THEN interval '1 minute' ELSE interval '-1 minute' END");
+  execute("SELECT message_safety.apply_retention(1, 0, 1, 1, 1, 1000)");
+  EXPECT_EQ(value("SELECT get_byte(subject_hash, 0) FROM message_safety.verdicts"), "97");
 }
 
 TEST_F(VerdictRows, AreImmutable) {

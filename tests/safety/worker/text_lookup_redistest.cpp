@@ -1,6 +1,7 @@
 #include <thread>
 
 #include "cache/entry_seal.h"
+#include "pgqueue/verdict_rows.h"
 #include "safety/base/hex.h"
 #include "safety/text/utf8.h"
 #include "safety/worker/text_lookup.h"
@@ -191,6 +192,41 @@ TEST_F(TextLookupTest, AHitUnderThePreviousPepperLeavesANewerValueAlone) {
   lookup->remember({&subjects[0]}, "config");
   EXPECT_TRUE(lookup->wait_written(soon()));
   EXPECT_EQ(redis_.ask({"GET", newer}), R"({"schema_version":2})");
+}
+
+// Retention may take the row while Redis would still hold what it says.
+TEST_F(TextLookupTest, WhatIsFoundInARowNearItsEndIsNotWrittenToRedis) {
+  const auto lookup = make();
+  const std::vector<std::string> texts = {"a casino", "another casino"};
+  safety::TextScratch scratch(*engine_);
+  auto subjects = subjects_of(*lookup, texts);
+  lookup->find(subjects, scratch);
+  {
+    pgqueue::Connection connection(conninfo_, soon());
+    pgqueue::Transaction transaction(connection);
+    std::vector<pgqueue::VerdictRow> rows;
+    for (const TextSubject& subject : subjects) {
+      rows.push_back({{"text", std::string(safety::as_text(subject.hash)), "p1",
+                       engine_->rules_version(), std::string(32, 'c'), ""},
+                      "block",
+                      subject.found->bytes});
+    }
+    pgqueue::enqueue_verdicts(transaction, std::move(rows));
+    transaction.commit(soon());
+  }
+  execute(
+      "UPDATE message_safety.verdicts SET decided_at = decided_at - interval '30 days' "
+      "WHERE subject_hash = '\\x" +
+      safety::to_hex(subjects[0].hash) + "'");
+  auto again = subjects_of(*lookup, texts);
+  lookup->find(again, scratch);
+  lookup->remember({&again[0], &again[1]}, "config");
+  EXPECT_TRUE(lookup->wait_written(soon()));
+  EXPECT_EQ(again[0].layer, safety::Layer::kPostgres);
+  EXPECT_EQ(again[1].layer, safety::Layer::kPostgres);
+  const auto key = cache::TextKey(again[1].hash, engine_->rules_version()).str();
+  EXPECT_EQ(redis_.ask({"DBSIZE"}), "1");
+  EXPECT_EQ(redis_.ask({"EXISTS", key}), "1");
 }
 
 TEST_F(TextLookupTest, ADeadDatabaseIsAMissLikeAnother) {
