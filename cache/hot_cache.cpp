@@ -172,7 +172,7 @@ class HotCache::Reading {
   }
 
   template <typename Entry>
-  void hit(Entry&& entry, Reply& reply, const typename Entry::Key& key, const Reply* pttl,
+  void hit(Entry entry, Reply& reply, const typename Entry::Key& key, const Reply* pttl,
            LookupOf<Entry>& lookup) {
     lookup.life = kLocalTtlMax;
     if constexpr (std::is_same_v<Entry, DnsEntry>) {
