@@ -1,5 +1,5 @@
 """Redis as compose/vm2 starts it, without a container: users from secrets, health in both
-directions, and what a restart leaves of the data (covers 000-X11)."""
+directions, and what a restart leaves of the data (covers 000-D01, 000-X11)."""
 
 import shutil
 import signal
