@@ -67,7 +67,7 @@ std::optional<PlaceToken> read_place(const std::string& path) {
   if (file.bad() || !file.is_open()) throw PlaceError("the state file cannot be read");
   text.resize(static_cast<std::size_t>(file.gcount()));
   if (!text.empty() && text.back() == '\n') text.pop_back();
-  const auto place = PlaceToken::parse(text);
+  auto place = PlaceToken::parse(text);
   if (!place) throw PlaceError("the state file is none of replay rebuild");
   return place;
 }
