@@ -26,7 +26,8 @@ using namespace std::chrono_literals;
 constexpr std::size_t kSubmitBatch = 1000;
 constexpr auto kLease = 1500ms;
 constexpr auto kRoundLimit = 5min;
-constexpr int kSliceMs = 3;
+constexpr int kShortSliceMs = 3;
+constexpr int kLongSliceMs = 30;
 
 safety::Deadline soon() { return safety::Deadline::after(60s); }
 
@@ -158,19 +159,24 @@ bool DemoRun::both_hold_leases() {
                   "'leased'") == "2";
 }
 
+// Lets the workers run for a moment only, however busy the machine is.
+void DemoRun::run_slice(int milliseconds) {
+  for (const auto& worker : workers_) worker->resume();
+  ::poll(nullptr, 0, milliseconds);
+  for (const auto& worker : workers_) worker->pause();
+}
+
 // The first worker dies with leases in its hands; the second is stopped with leases in its hands,
-// until others have claimed its tasks anew, and then goes on as if nothing had happened.
+// until others have claimed its tasks anew, and then goes on as if nothing had happened. Both have
+// been stopped since before the first task was there.
 void DemoRun::kill_and_stall(std::int64_t total) {
-  const auto is_under_way = [&] { return finished_count() * 10 >= total; };
-  if (!await(is_under_way, 60s)) throw std::runtime_error("the first round does not get going");
   const bool is_caught = await(
       [&] {
-        for (const auto& worker : workers_) worker->pause();
-        if (both_hold_leases()) return true;
-        for (const auto& worker : workers_) worker->resume();
-        return finished_count() >= total;
+        run_slice(kShortSliceMs);
+        const std::int64_t finished = finished_count();
+        return finished >= total || (finished * 10 >= total && both_hold_leases());
       },
-      30s);
+      60s);
   if (!is_caught || !both_hold_leases()) {
     throw std::runtime_error("the workers were not caught with leases: use more messages");
   }
@@ -191,6 +197,10 @@ void DemoRun::catch_reclaimed(DemoWorker& stalled, DemoWorker& other) {
             stalled.holder() + "'");
     for (std::size_t at = 0; at < text.size(); at += 37) ids.push_back(text.substr(at, 36));
   }
+  pgqueue::Connection observer(database_, soon());
+  const auto count = [&](const std::string& sql) {
+    return pgqueue::Transaction::run(observer, {"count", sql, {}}, soon()).int8(0, 0);
+  };
   // Rows that a statement in flight has locked do not count: they may be gone a moment later.
   const std::string reclaimed =
       "SELECT count(*) FROM (SELECT FROM message_safety.safety_tasks WHERE id = ANY (" +
@@ -198,16 +208,34 @@ void DemoRun::catch_reclaimed(DemoWorker& stalled, DemoWorker& other) {
       "' FOR UPDATE SKIP LOCKED) x";
   const std::string left =
       "SELECT count(*) FROM message_safety.safety_tasks WHERE id = ANY (" + list_of_ids(ids) + ")";
-  // The new holder runs in slices, too short to claim and to commit in one, and is stopped with the
-  // tasks in its hands: both believe to own them when the stalled one goes on.
-  const bool is_over = await(
+  other.pause();
+  bool is_over = await(
       [&] {
-        other.resume();
-        ::poll(nullptr, 0, kSliceMs);
-        other.pause();
-        return pg_value(database_, reclaimed) != "0" || pg_value(database_, left) == "0";
+        run_slice(kLongSliceMs);
+        return count(left) < static_cast<std::int64_t>(ids.size());
       },
       60s);
+  // The new holder is stopped with such a task in its hands, so that both believe to own it when
+  // the stalled one goes on: while nobody may read verdicts it claims, and gets no further.
+  pgqueue::Connection gatekeeper(database_, soon());
+  is_over = is_over && await(
+                           [&] {
+                             if (count(left) == 0) return true;
+                             pgqueue::Transaction gate(gatekeeper);
+                             gate.execute({"gate",
+                                           "LOCK TABLE message_safety.verdicts IN ACCESS "
+                                           "EXCLUSIVE MODE",
+                                           {}},
+                                          soon());
+                             other.resume();
+                             static_cast<void>(await([&] { return count(reclaimed) > 0; }, 200ms));
+                             other.pause();
+                             const bool is_held = count(reclaimed) > 0;
+                             gate.commit(soon());
+                             if (!is_held) run_slice(kShortSliceMs);
+                             return is_held;
+                           },
+                           60s);
   if (!is_over) throw std::runtime_error("the stopped worker's tasks were not claimed anew");
   // Our stopping the new holder must not make its leases run out.
   pg_execute(
@@ -248,6 +276,9 @@ void DemoRun::run_round(const RoundPlan& plan, std::size_t round_index) {
   round.name = plan.name;
   round.submitted = static_cast<std::int64_t>(options_.messages);
   const auto begin = std::chrono::steady_clock::now();
+  if (round_index == 0) {
+    for (const auto& worker : workers_) worker->pause();
+  }
   const std::vector<SubmittedText> submitted = submit(plan, round_index);
   if (round_index == 0) kill_and_stall(round.submitted);
   if (!options_.evidence_dir.empty()) {

@@ -62,6 +62,7 @@ class DemoRun {
   void disturb(const RoundPlan& plan);
   void kill_and_stall(std::int64_t total);
   bool both_hold_leases();
+  void run_slice(int milliseconds);
   void catch_reclaimed(DemoWorker& stalled, DemoWorker& other);
   void await_finished(const std::string& name, std::int64_t total);
   std::int64_t finished_count();

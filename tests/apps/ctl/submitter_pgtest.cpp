@@ -50,7 +50,8 @@ class SubmitterTest : public QueueFixture {
 
   std::string count() { return value("SELECT count(*) FROM message_safety.safety_tasks"); }
 
-  safety::HintSender hints_{nullptr};
+  // No address of a Redis anywhere.
+  safety::HintSender hints_{[](const std::string&) { return std::optional<std::string>(); }};
   std::vector<std::size_t> batch_sizes_;
 };
 
