@@ -1,5 +1,5 @@
 #!/bin/bash
-# Exits 0 when the worker on this machine says that it is ready (PostgreSQL answers), else 1 with
+# Exits 0 when the worker on this machine says that it is ready (PostgreSQL answers and has the schema), else 1 with
 # what it said. HAN_SAFETY_ADMIN_PORT: the settings' admin.port.
 set -u
 port=${HAN_SAFETY_ADMIN_PORT:-9464}
