@@ -21,8 +21,10 @@ std::chrono::milliseconds Backoff::delay_bound(std::uint32_t attempt) const {
 }
 
 std::chrono::milliseconds Backoff::delay(std::uint32_t attempt, std::uint64_t random) const {
-  const auto span = static_cast<std::uint64_t>((delay_bound(attempt) - base).count()) + 1;
-  return base + std::chrono::milliseconds(static_cast<std::int64_t>(random % span));
+  const auto bound = delay_bound(attempt);
+  const auto least = attempt == 0 ? base - base / 2 : base;
+  const auto span = static_cast<std::uint64_t>((bound - least).count()) + 1;
+  return least + std::chrono::milliseconds(static_cast<std::int64_t>(random % span));
 }
 
 std::uint64_t jitter_random() {

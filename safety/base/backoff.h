@@ -1,7 +1,8 @@
 // Backoff: exponential delays with a cap and full jitter, in saturating integer arithmetic.
 //
 // delay_bound(n) = min(cap, base * 2^n), monotone in n for every n; delay(n, r) is uniform in
-// [base, bound] by the caller's random number, so retries of many clients spread out.
+// [base, bound], of the first attempt in [base / 2, base], by the caller's random number, so that
+// retries of many clients spread out from the first one on.
 // Source: M. Brooker, "Exponential Backoff And Jitter" (AWS Architecture Blog, 2015).
 //
 // Threads: a value. Blocks: never. Requires: 0 < base <= cap (checked).

@@ -63,7 +63,7 @@ TEST(Backoff, R22_JitterStaysBetweenTheBaseAndTheBound) {
       const milliseconds bound = backoff.delay_bound(attempt);
       for (const std::uint64_t number : {std::uint64_t{0}, ~std::uint64_t{0}, random()}) {
         const milliseconds delay = backoff.delay(attempt, number);
-        ASSERT_GE(delay, backoff.base);
+        ASSERT_GE(delay, attempt == 0 ? backoff.base - backoff.base / 2 : backoff.base);
         ASSERT_LE(delay, bound);
       }
     }
@@ -75,6 +75,12 @@ TEST(Backoff, JitterReachesBothEnds) {
   EXPECT_EQ(backoff.delay(5, 0), milliseconds(2));
   EXPECT_EQ(backoff.delay(5, 6), milliseconds(8));
   EXPECT_EQ(backoff.delay(5, 7), milliseconds(2));
+}
+
+TEST(Backoff, B08_TheFirstDelayHasJitterToo) {
+  const Backoff backoff(milliseconds(100), milliseconds(1'000));
+  EXPECT_EQ(backoff.delay(0, 0), milliseconds(50));
+  EXPECT_EQ(backoff.delay(0, 50), milliseconds(100));
 }
 
 TEST(Backoff, JitterRandomVaries) { EXPECT_NE(safety::jitter_random(), safety::jitter_random()); }
