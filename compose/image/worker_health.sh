@@ -1,6 +1,6 @@
 #!/bin/bash
-# Exits 0 when the worker on this machine says that it is ready (PostgreSQL answers and has the schema), else 1 with
-# what it said. HAN_SAFETY_ADMIN_PORT: the settings' admin.port.
+# Exits 0 when the worker on this machine says that it is ready (PostgreSQL answers and has the
+# schema), else 1 with what it said. HAN_SAFETY_ADMIN_PORT: the settings' admin.port.
 set -u
 port=${HAN_SAFETY_ADMIN_PORT:-9464}
 if ! exec 3<>"/dev/tcp/127.0.0.1/$port"; then
