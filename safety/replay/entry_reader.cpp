@@ -23,17 +23,6 @@ struct EntryOf<cache::LinkKey> : std::type_identity<cache::LinkEntry> {};
 template <>
 struct EntryOf<cache::DnsKey> : std::type_identity<cache::DnsEntry> {};
 
-// The pepper that the value says it is of. Decoding needs to be told which to believe, and here
-// one of a retired pepper is to be told from one of another subject.
-std::string claimed_pepper(std::string_view bytes) {
-  constexpr std::string_view kField = "\"pepper_id\":\"";
-  constexpr std::size_t kIdBytesMax = 16;
-  const auto at = bytes.find(kField);
-  if (at == std::string_view::npos) return "";
-  const auto rest = bytes.substr(at + kField.size(), kIdBytesMax + 1);
-  return std::string(rest.substr(0, rest.find('"')));
-}
-
 EntryFault fault_of_outcome(DecodeOutcome outcome) {
   switch (outcome) {
     case DecodeOutcome::kEntry:
@@ -51,6 +40,15 @@ EntryFault fault_of_outcome(DecodeOutcome outcome) {
 }
 
 }  // namespace
+
+std::string EntryReader::claimed_pepper(std::string_view bytes) {
+  constexpr std::string_view kField = "\"pepper_id\":\"";
+  constexpr std::size_t kIdBytesMax = 16;
+  const auto at = bytes.find(kField);
+  if (at == std::string_view::npos) return "";
+  const auto rest = bytes.substr(at + kField.size(), kIdBytesMax + 1);
+  return std::string(rest.substr(0, rest.find('"')));
+}
 
 bool EntryReader::is_known(std::string_view pepper_id) const {
   return peppers_ == nullptr || cache::find_pepper(*peppers_, pepper_id) != nullptr;

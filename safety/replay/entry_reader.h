@@ -8,6 +8,7 @@
 // Blocks:  never. Fails: by EntryFault.
 #pragma once
 
+#include <string>
 #include <string_view>
 #include <variant>
 
@@ -51,6 +52,9 @@ class EntryReader {
   // As read(), without the entry.
   EntryFault fault_of(const cache::HotKey& key, std::string_view bytes) const;
   bool is_known(std::string_view pepper_id) const;
+  // The pepper that a value says it is of. Decoding needs to be told which to believe, and here one
+  // of a retired pepper is to be told from one of another subject.
+  static std::string claimed_pepper(std::string_view bytes);
 
  private:
   template <typename Key>

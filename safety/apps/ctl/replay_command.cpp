@@ -15,6 +15,7 @@
 #include "safety/apps/ctl/replay_output.h"
 #include "safety/apps/ctl/stop_signal.h"
 #include "safety/config.h"
+#include "safety/replay/pepper_trial.h"
 
 namespace han::safety {
 namespace {
@@ -92,6 +93,17 @@ struct Judges {
   const RowJudge judge;
 };
 
+constexpr const char* kPepperDoubt = "is it the workers' MESSAGE_SAFETY_PEPPER_FILE?";
+
+// "no entry of pepper p1 has a proof of this pepper file".
+std::string doubt_words(const std::vector<std::string>& labels) {
+  std::string all;
+  for (const std::string& label : labels) all += (all.empty() ? "" : ", ") + printable(label);
+  return "no entry has a proof of this pepper file (pepper " + all + ")";
+}
+
+void warn(const std::string& what) { std::cerr << "safetyctl: " << what << '\n'; }
+
 class RebuildRun {
  public:
   explicit RebuildRun(const RebuildCommandOptions& given)
@@ -108,6 +120,7 @@ class RebuildRun {
                   .wait = [this](Deadline until) { return wait(until); }}) {}
 
   ExitCode run() {
+    check_peppers();
     RebuildEnd end;
     try {
       end = rebuild_.run();
@@ -119,6 +132,7 @@ class RebuildRun {
     const bool is_done = end.reason == RebuildEnd::Reason::kDone;
     if (is_done && given_.state && !options_.is_dry_run) remove_place(*given_.state);
     print(is_done);
+    warn_of_unproven();
     if (is_done) return ExitCode::kOk;
     if (end.reason == RebuildEnd::Reason::kStopped) {
       throw Failure(ExitCode::kFailure, "stopped by a signal", go_on());
@@ -154,6 +168,20 @@ class RebuildRun {
       }
     }
     return options;
+  }
+
+  // Before the first write and the first place that is kept.
+  void check_peppers() {
+    const PepperTrial trial = try_peppers(database_, judges_.reader);
+    if (trial.unproven == 0 || trial.proven > 0) return;
+    throw Failure(ExitCode::kFailure, doubt_words(trial.doubted),
+                  std::string(kPepperDoubt) + " nothing was written");
+  }
+
+  void warn_of_unproven() const {
+    const auto unproven = rebuild_.total().of(RowOutcome::kUnproven);
+    if (unproven == 0) return;
+    warn(std::to_string(unproven) + " rows have no proof of this pepper file: " + kPepperDoubt);
   }
 
   static void tell_begin_anew() {
@@ -207,54 +235,105 @@ class RebuildRun {
 
 ExitCode rebuild(const RebuildCommandOptions& options) { return RebuildRun(options).run(); }
 
-ExitCode verify(const VerifyCommandOptions& given) {
-  const Judges judges(given.replay);
-  VerifyOptions options;
-  options.is_repair = given.repair;
-  if (given.replay.rate) options.keys_per_second = static_cast<std::uint32_t>(*given.replay.rate);
-  pgqueue::Connection database = connect_database(given.replay.database);
-  pgqueue::Connection lookups = connect_database(given.replay.database);
-  const auto scan = connect_redis_if_named(kRedisOpsUrl, kScanLimits);
-  // Without a scan the workers' user reads, and only it may delete.
-  const auto worker = !scan || given.repair ? connect_redis(kRedisUrl, kScanLimits) : nullptr;
-  const StopSignal stop;
-  std::unique_ptr<Progress> progress;
-  std::string shown;
-  const auto show = [&](const std::string& step, double share, std::uint64_t done) {
-    if (step != shown) {
-      progress = std::make_unique<Progress>(std::cerr, "verifying " + step, kParts,
-                                            Progress::on_terminal());
-      shown = step;
+class VerifyRun {
+ public:
+  explicit VerifyRun(const VerifyCommandOptions& given)
+      : given_(given),
+        judges_(given.replay),
+        options_(verify_options(given)),
+        database_(connect_database(given.replay.database)),
+        lookups_(connect_database(given.replay.database)),
+        scan_(connect_redis_if_named(kRedisOpsUrl, kScanLimits)),
+        // Without a scan the workers' user reads, and only it may delete.
+        worker_(!scan_ || given.repair ? connect_redis(kRedisUrl, kScanLimits) : nullptr),
+        verify_({database_, lookups_, scan_.get(), worker_.get()}, judges_.reader, judges_.judge,
+                options_,
+                {.progress = [this](const auto& step, double share,
+                                    std::uint64_t done) { show(step, share, done); },
+                 .wait =
+                     [this](Deadline until) {
+                       return until.has_passed() ? stop_.has_come() : stop_.wait(until);
+                     }}) {}
+
+  ExitCode run() {
+    check_peppers();
+    VerifyEnd end;
+    try {
+      end = verify_.run();
+    } catch (const pgqueue::Error&) {
+      print_part();
+      throw;
     }
-    progress->update(static_cast<std::uint64_t>(share * kParts), done);
-  };
-  Verify verify({database, lookups, scan.get(), worker.get()}, judges.reader, judges.judge, options,
-                {.progress = show, .wait = [&](Deadline until) {
-                   return until.has_passed() ? stop.has_come() : stop.wait(until);
-                 }});
-  const VerifyEnd end = verify.run();
-  progress.reset();
-  if (end.reason == VerifyEnd::Reason::kRedis) {
-    throw redis_failure(end.redis.trouble, end.redis.error);
+    progress_.reset();
+    if (end.reason == VerifyEnd::Reason::kRedis) {
+      print_part();
+      throw redis_failure(end.redis.trouble, end.redis.error);
+    }
+    if (end.reason == VerifyEnd::Reason::kStopped) {
+      print(false);
+      throw Failure(ExitCode::kFailure, "stopped by a signal", "run it again");
+    }
+    print(true);
+    return verify_.report().findings == 0 ? ExitCode::kOk : ExitCode::kFindings;
   }
-  if (end.reason == VerifyEnd::Reason::kStopped) {
-    throw Failure(ExitCode::kFailure, "stopped by a signal", "run it again");
+
+ private:
+  static VerifyOptions verify_options(const VerifyCommandOptions& given) {
+    VerifyOptions options;
+    options.is_repair = given.repair;
+    if (given.replay.rate) options.keys_per_second = static_cast<std::uint32_t>(*given.replay.rate);
+    return options;
   }
-  const VerifyReport& report = verify.report();
-  const bool as_json = given.replay.database.json;
-  print_answer(as_json, verify_json(report, options), verify_table(report));
-  if (!as_json) {
-    std::cout << report.rows
-              << " verdict rows; state (keys that are no cache entry): " << report.state()
-              << "; scan: "
-              << (report.is_scanned ? "done"
-                                    : "not done, only keys that PostgreSQL names were looked at "
-                                      "(set MESSAGE_SAFETY_REDIS_OPS_URL)")
-              << "\n";
+
+  // With another secret under the same label all good values look forged.
+  void check_peppers() {
+    const PepperTrial trial = try_peppers(database_, judges_.reader);
+    if (trial.doubted.empty()) return;
+    if (options_.is_repair) {
+      throw Failure(ExitCode::kFailure, doubt_words(trial.doubted),
+                    std::string(kPepperDoubt) + " nothing was deleted");
+    }
+    warn(doubt_words(trial.doubted) + ": " + kPepperDoubt);
+  }
+
+  void show(const std::string& step, double share, std::uint64_t done) {
+    if (step != shown_) {
+      progress_ = std::make_unique<Progress>(std::cerr, "verifying " + step, kParts,
+                                             Progress::on_terminal());
+      shown_ = step;
+    }
+    progress_->update(static_cast<std::uint64_t>(share * kParts), done);
+  }
+
+  // What was looked at before a server failed, if anything was.
+  void print_part() {
+    progress_.reset();
+    if (verify_.report().total().keys > 0 || verify_.report().rows > 0) print(false);
+  }
+
+  void print(bool is_complete) {
+    const VerifyReport& report = verify_.report();
+    const bool as_json = given_.replay.database.json;
+    print_answer(as_json, verify_json(report, options_, is_complete), verify_table(report));
+    if (as_json) return;
+    std::cout << verify_words(report, options_, is_complete);
     flush_output(std::cout);
   }
-  return report.findings == 0 ? ExitCode::kOk : ExitCode::kFindings;
-}
+
+  const VerifyCommandOptions& given_;
+  const Judges judges_;
+  const VerifyOptions options_;
+  const StopSignal stop_;
+  pgqueue::Connection database_;
+  pgqueue::Connection lookups_;
+  const std::unique_ptr<cache::Connection> scan_;
+  const std::unique_ptr<cache::Connection> worker_;
+  std::unique_ptr<Progress> progress_;
+  std::string shown_;
+  Verify verify_;
+};
+
+ExitCode verify(const VerifyCommandOptions& options) { return VerifyRun(options).run(); }
 
 }  // namespace
 

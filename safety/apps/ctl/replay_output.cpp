@@ -88,12 +88,13 @@ RowTable rebuild_table(const Rebuild& rebuild, const RebuildOptions& options) {
   return table;
 }
 
-Json verify_json(const VerifyReport& report, const VerifyOptions& options) {
+Json verify_json(const VerifyReport& report, const VerifyOptions& options, bool is_complete) {
   Json json = counts_json(report.total());
   json["state"] = report.state();
   json["rows"] = report.rows;
   json["scanned"] = report.is_scanned;
   json["repair"] = options.is_repair;
+  json["complete"] = is_complete;
   json["findings"] = report.findings;
   json["kinds"] = Json::object();
   for (const auto kind : kKinds) {
@@ -118,6 +119,29 @@ RowTable verify_table(const VerifyReport& report) {
   for (const auto kind : kKinds) add(cache::kind_name(kind), report.of(kind));
   add("all", report.total());
   return table;
+}
+
+std::string verify_words(const VerifyReport& report, const VerifyOptions& options,
+                         bool is_complete) {
+  std::string words =
+      std::to_string(report.rows) +
+      " verdict rows; state (keys that are no cache entry): " + std::to_string(report.state()) +
+      "; scan: ";
+  if (!report.is_scanned) {
+    words +=
+        "not done, only keys that PostgreSQL names were looked at "
+        "(set MESSAGE_SAFETY_REDIS_OPS_URL)";
+  } else {
+    words += is_complete ? "done" : "begun";
+  }
+  words += '\n';
+  if (!is_complete) words += "incomplete: these are the counts up to where it ended\n";
+  if (report.findings == 0) return words;
+  // What a repair leaves is none of our formats.
+  return words +
+         (options.is_repair
+              ? "fix: safetyctl doctor, then find what writes keys that are no cache entry\n"
+              : "fix: safetyctl replay verify --repair, then safetyctl replay rebuild\n");
 }
 
 }  // namespace han::safety

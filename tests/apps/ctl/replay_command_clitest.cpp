@@ -305,8 +305,7 @@ TEST_F(ReplayCommand, OnATerminalAVerifyShowsABarForKeysAndForVerdicts) {
   EXPECT_EQ(run.finish(), 0);
 }
 
-// A report of a part would say that the rest is right: it begins again.
-TEST_F(ReplayCommand, AVerifyIsStoppedByASignalAndSaysNothing) {
+TEST_F(ReplayCommand, AVerifyThatIsStoppedPrintsWhatItHasSeenAsAPart) {
   insert_texts(600);
   EXPECT_EQ(replay({"rebuild"}).code, 0);
   for (const int number : {SIGINT, SIGTERM}) {
@@ -315,8 +314,61 @@ TEST_F(ReplayCommand, AVerifyIsStoppedByASignalAndSaysNothing) {
     run.signal(number);
     EXPECT_EQ(run.finish(), 1);
     EXPECT_THAT(run.screen(), HasSubstr("stopped by a signal: run it again"));
-    EXPECT_EQ(run.screen().find("\"right\""), std::string::npos);
+    EXPECT_THAT(run.screen(), HasSubstr("\"complete\":false"));
   }
+  PtyRun run({"replay", "verify", "--repair", "--rate", "20"}, env());
+  ASSERT_TRUE(await([&] { return run.screen().find("verifying keys") != std::string::npos; }));
+  run.signal(SIGINT);
+  EXPECT_EQ(run.finish(), 1);
+  EXPECT_THAT(run.screen(), HasSubstr("incomplete: "));
+}
+
+// Of the right labels, with other secrets.
+TEST_F(ReplayCommand, AWrongPepperFileDeletesAndWritesNothing) {
+  insert_texts(60);
+  EXPECT_EQ(replay({"rebuild"}).code, 0);
+  write_file(peppers(), "p3 " + std::string(64, '9') + "\np2 " + std::string(64, '8') + "\n");
+  const auto repaired = replay({"verify", "--repair"});
+  EXPECT_EQ(repaired.code, 1);
+  EXPECT_TRUE(is_one_line_error(repaired)) << repaired.err;
+  EXPECT_THAT(repaired.err, HasSubstr("no entry has a proof of this pepper file (pepper p3): is "
+                                      "it the workers' MESSAGE_SAFETY_PEPPER_FILE? nothing was "
+                                      "deleted"));
+  EXPECT_EQ(keys(), 60);
+  const auto looked = replay({"verify"});
+  EXPECT_EQ(looked.code, 3);
+  EXPECT_THAT(looked.err, HasSubstr("no entry has a proof of this pepper file"));
+  redis_.ask({"FLUSHALL"});
+  const auto rebuilt = replay({"rebuild", "--state", dir_.file("state")});
+  EXPECT_EQ(rebuilt.code, 1);
+  EXPECT_TRUE(is_one_line_error(rebuilt)) << rebuilt.err;
+  EXPECT_THAT(rebuilt.err, HasSubstr("MESSAGE_SAFETY_PEPPER_FILE? nothing was written"));
+  EXPECT_FALSE(std::filesystem::exists(dir_.file("state")));
+}
+
+// One of two secrets is wrong: what it would delete is still good.
+TEST_F(ReplayCommand, AHalfWrongPepperFileDeletesNothingAndARebuildWarns) {
+  insert_texts(5);
+  insert({text_row(70, kConfigA, *replay_peppers().previous)});
+  write_file(peppers(), "p3 " + std::string(64, '3') + "\np2 " + std::string(64, '8') + "\n");
+  const auto rebuilt = replay({"rebuild", "--json"});
+  EXPECT_EQ(rebuilt.code, 0) << rebuilt.err;
+  EXPECT_EQ(json(rebuilt)["written"], 5);
+  EXPECT_THAT(rebuilt.err, HasSubstr("1 rows have no proof of this pepper file"));
+  const auto repaired = replay({"verify", "--repair"});
+  EXPECT_EQ(repaired.code, 1);
+  EXPECT_THAT(repaired.err, HasSubstr("(pepper p2)"));
+}
+
+TEST_F(ReplayCommand, AForgedCacheIsRepairedWhenTheRowsHaveTheirProof) {
+  insert_texts(5);
+  for (int n = 0; n < 5; ++n) set(text_key(n).str(), forged(text_bytes(n)));
+  const auto found = replay({"verify"});
+  EXPECT_EQ(found.code, 3);
+  EXPECT_EQ(found.err, "");
+  EXPECT_THAT(found.out, HasSubstr("\nfix: safetyctl replay verify --repair, then safetyctl "
+                                   "replay rebuild\n"));
+  EXPECT_EQ(json(replay({"verify", "--repair", "--json"}))["repaired"], 5);
 }
 
 // covers 000-X07

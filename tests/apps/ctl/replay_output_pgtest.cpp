@@ -38,7 +38,7 @@ TEST_F(ReplayOutput, AReportHasEveryKindAndItsSum) {
   report.of(cache::KeyKind::kLink).wrong = 2;
   report.of(cache::KeyKind::kDns).not_string = 1;
   report.findings = 5;
-  const auto json = safety::verify_json(report, {});
+  const auto json = safety::verify_json(report, {}, true);
   EXPECT_EQ(json["wrong"], 3);
   EXPECT_EQ(json["state"], 3);
   EXPECT_EQ(json["findings"], 5);
@@ -49,6 +49,20 @@ TEST_F(ReplayOutput, AReportHasEveryKindAndItsSum) {
   std::ostringstream table;
   safety::verify_table(report).print(table);
   EXPECT_NE(table.str().find("ttl less"), std::string::npos);
+}
+
+TEST_F(ReplayOutput, BelowTheTableStandWhatWasNotLookedAtAndTheNextStep) {
+  safety::VerifyReport report;
+  report.is_scanned = true;
+  EXPECT_EQ(safety::verify_words(report, {}, true),
+            "0 verdict rows; state (keys that are no cache entry): 0; scan: done\n");
+  report.findings = 1;
+  const auto part = safety::verify_words(report, {}, false);
+  EXPECT_NE(part.find("scan: begun\nincomplete: "), std::string::npos) << part;
+  EXPECT_TRUE(
+      part.ends_with("\nfix: safetyctl replay verify --repair, then safetyctl replay rebuild\n"));
+  const auto repaired = safety::verify_words(report, {.is_repair = true}, true);
+  EXPECT_NE(repaired.find("fix: safetyctl doctor"), std::string::npos) << repaired;
 }
 
 }  // namespace han::tests
