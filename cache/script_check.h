@@ -26,6 +26,9 @@ struct ScriptCheck {
   Trouble trouble = Trouble::kNone;
 };
 
+// Round trips of a check in which nothing fails; one more when the server has lost the scripts.
+inline constexpr int kScriptCheckTrips = 3;
+
 // One a script, in the order of ScriptId.
 std::vector<ScriptCheck> check_scripts(Pool::Lease& lease, safety::Deadline deadline);
 std::vector<ScriptCheck> check_scripts(Connection& connection, safety::Deadline deadline);

@@ -33,6 +33,10 @@ Time RedisBudget::worth(double hit_rate, std::size_t subjects) const {
                      (static_cast<double>(subjects) * compute_ns_.value() + database_ns_.value()));
 }
 
+bool RedisBudget::pays(std::size_t subjects) const {
+  return latency_ <= kShort || latency_ - worth(hit_rate_.value(), subjects) <= account_;
+}
+
 void RedisBudget::pay_in(Time time) { account_ = std::clamp(account_ + time, -ceiling_, ceiling_); }
 
 void RedisBudget::earn(Time work) {
@@ -41,9 +45,8 @@ void RedisBudget::earn(Time work) {
 
 std::optional<RedisBudget::Grant> RedisBudget::ask(std::size_t subjects) {
   MutexLock lock(mutex_);
-  const Time saving = worth(hit_rate_.value(), subjects);
-  const Time loss = latency_ - saving;
-  const bool is_granted = latency_ <= kShort || loss <= account_;
+  last_asked_ = subjects;
+  const bool is_granted = pays(subjects);
   counts_.is_skipping = !is_granted;
   if (!is_granted) {
     ++counts_.skipped;
@@ -54,6 +57,7 @@ std::optional<RedisBudget::Grant> RedisBudget::ask(std::size_t subjects) {
   const Time wanted = is_latency_known_ ? std::max(kLeast, latency_ * kPatience) : account_ / 2;
   const Time lent = std::max(Time(0), std::min(account_, wanted));
   account_ -= lent;
+  const Time saving = worth(hit_rate_.value(), subjects);
   const Time limit = std::min(ceiling_, std::max(kLeast, saving + lent));
   return Grant{subjects, clock_.now(), limit, lent};
 }
@@ -103,6 +107,16 @@ void RedisBudget::note_write(Time took) {
   if (took >= latency_) return;
   note_latency(took);
   if (latency_ <= kShort) counts_.is_skipping = false;
+}
+
+void RedisBudget::note_self_test(Time round_trip) {
+  MutexLock lock(mutex_);
+  // Only good news: it may have waited for the processor, which a look-up need not.
+  if (round_trip >= latency_) return;
+  // What is hardly quicker is as slow as before, though the account may have grown meanwhile.
+  const bool is_much = round_trip <= latency_ / 2;
+  latency_ = round_trip;
+  if (latency_ <= kShort || (is_much && pays(last_asked_))) counts_.is_skipping = false;
 }
 
 RedisBudgetStats RedisBudget::stats() const {

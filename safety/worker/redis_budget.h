@@ -8,8 +8,8 @@
 // lends, at most `ceiling`. So, beyond short look-ups, all of them together lose at most kShare of
 // the work, and twice `ceiling`.
 //
-// The account lets a slow Redis be probed; a write that was quick, which no task waits for, tells
-// sooner that it is quick again.
+// The account lets a slow Redis be probed; a write or a self-test that was quick, which no task
+// waits for, tells sooner that it is quick again; the self-test also while no task comes.
 //
 // Threads:   safe to share.
 // Blocks:    never.
@@ -50,7 +50,8 @@ struct RedisBudgetStats {
   std::chrono::nanoseconds latency{0};
   std::chrono::nanoseconds account{0};
   double hit_rate = 0;
-  // The last one that asked was told that Redis does not pay.
+  // The last one that asked was told that Redis does not pay, and no good news came since that
+  // would let it be granted.
   bool is_skipping = false;
 };
 
@@ -85,12 +86,16 @@ class RedisBudget {
   void note_computed(std::size_t subjects, Time took);
   // A write was answered.
   void note_write(Time took);
+  // The self-test passed; what a round trip of it took. Quicker than believed, it is believed at
+  // once: were it wrong, the next look-ups say so.
+  void note_self_test(Time round_trip);
 
   RedisBudgetStats stats() const;
 
  private:
   // What the hits of a look-up are worth.
   Time worth(double hit_rate, std::size_t subjects) const REQUIRES(mutex_);
+  bool pays(std::size_t subjects) const REQUIRES(mutex_);
   void earn(Time work) REQUIRES(mutex_);
   void pay_in(Time time) REQUIRES(mutex_);
   void note_latency(Time took) REQUIRES(mutex_);
@@ -101,6 +106,7 @@ class RedisBudget {
   Time account_ GUARDED_BY(mutex_);
   bool is_latency_known_ GUARDED_BY(mutex_) = false;
   Time latency_ GUARDED_BY(mutex_){0};
+  std::size_t last_asked_ GUARDED_BY(mutex_) = 0;
   FadingRatio hit_rate_ GUARDED_BY(mutex_){2000};
   FadingRatio compute_ns_ GUARDED_BY(mutex_){2000};
   FadingRatio database_ns_ GUARDED_BY(mutex_){16};

@@ -17,6 +17,9 @@ std::string_view word(cache::Breaker::State state) {
   return "";
 }
 
+// Beside what the server did wrong: it is there, and takes longer than computing.
+constexpr std::string_view kSlow = "slow";
+
 bool has_trouble(const RedisSigns& signs) {
   return std::any_of(signs.troubles.begin(), signs.troubles.end(),
                      [](const cache::NamedTrouble& trouble) { return trouble.is_present; });
@@ -55,6 +58,7 @@ std::string redis_report(const RedisSigns& signs) {
   for (const cache::NamedTrouble& trouble : signs.troubles) {
     if (trouble.is_present) troubles.append(troubles.empty() ? "" : " ").append(trouble.name);
   }
+  if (signs.budget.is_skipping) troubles.append(troubles.empty() ? "" : " ").append(kSlow);
   if (troubles.empty()) troubles = has_connection(signs) ? "none" : "not connected";
   text += line("troubles", troubles);
   std::string channel(cache::wakeup_state_name(signs.wakeup.state));
@@ -77,6 +81,7 @@ void set_redis_figures(const RedisSigns& signs, const Metrics::SetGauge& set) {
     set("redis_troubles", trouble.name, static_cast<double>(trouble.count));
     set("redis_trouble_present", trouble.name, trouble.is_present ? 1 : 0);
   }
+  set("redis_trouble_present", kSlow, signs.budget.is_skipping ? 1 : 0);
   set("redis_breaker_open", "", signs.pool.breaker == cache::Breaker::State::kClosed ? 0 : 1);
   set("redis_breaker_opened", "", static_cast<double>(signs.pool.breaker_opened));
   set("redis_connections", "idle", static_cast<double>(signs.pool.idle));

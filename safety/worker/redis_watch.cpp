@@ -15,8 +15,8 @@ constexpr std::chrono::milliseconds kFirstLook{100};
 
 }  // namespace
 
-RedisWatch::RedisWatch(cache::Pool& pool, RedisWatchOptions options)
-    : pool_(pool), options_(options) {}
+RedisWatch::RedisWatch(cache::Pool& pool, RedisWatchOptions options, OnPassed on_passed)
+    : pool_(pool), options_(options), on_passed_(std::move(on_passed)) {}
 
 RedisWatch::~RedisWatch() { stop(); }
 
@@ -40,8 +40,11 @@ void RedisWatch::look() {
   auto lease = pool_.borrow(deadline);
   // The pool says by name why there is none.
   if (!lease) return;
+  const auto begin = system_clock().now();
   const auto checks = cache::check_scripts(lease, deadline);
+  const auto took = system_clock().now() - begin;
   std::string bad = cache::describe_bad(checks);
+  if (bad.empty() && on_passed_) on_passed_(took / cache::kScriptCheckTrips);
   MutexLock lock(mutex_);
   const bool is_news = findings_.bad != bad || findings_.rounds == 0;
   ++findings_.rounds;
@@ -55,9 +58,24 @@ void RedisWatch::look() {
   }
 }
 
+void RedisWatch::log_troubles() {
+  std::string present;
+  for (const cache::NamedTrouble& trouble : pool_.troubles()) {
+    if (trouble.is_present) present.append(present.empty() ? "" : " ").append(trouble.name);
+  }
+  if (present == troubles_) return;
+  if (present.empty()) {
+    log(LogLevel::kInfo, "redis trouble is over", {{"troubles", std::string_view(troubles_)}});
+  } else {
+    log(LogLevel::kWarning, "redis in trouble", {{"troubles", std::string_view(present)}});
+  }
+  troubles_ = std::move(present);
+}
+
 void RedisWatch::run(const std::stop_token& stop) {
   while (!stop.stop_requested()) {
     look();
+    log_troubles();
     MutexLock lock(mutex_);
     const auto pause = findings_.rounds == 0 ? kFirstLook : options_.period;
     // Up to a tenth less, so that many workers do not test in step.

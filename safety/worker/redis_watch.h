@@ -3,7 +3,9 @@
 // Each round runs the self-test of the scripts: reading, writing, expiry and every script as the
 // user that is logged in. So a server that answers PING and can do nothing else (full, read-only,
 // without rights, without scripts) is known by name also while no task comes, and a server that can
-// again is known soon. Redis decides nothing: the result is for /readyz, metrics and the log.
+// again is known soon. How quickly the server answered a round that passed is told to `on_passed`.
+// Each round also logs which troubles of the server came and went since the last one, by name.
+// Redis decides nothing: the result is for /readyz, metrics, the log and the look-ups' budget.
 //
 // Threads:   findings() is safe to share; start() and stop() from one thread.
 // Owns:      its thread; borrows the pool.
@@ -14,6 +16,7 @@
 #include <chrono>
 #include <condition_variable>
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <thread>
 
@@ -37,7 +40,10 @@ struct RedisFindings {
 
 class RedisWatch {
  public:
-  explicit RedisWatch(cache::Pool& pool, RedisWatchOptions options = {});
+  // Called on the watch's thread after a round that passed; the mean of its round trips.
+  using OnPassed = std::function<void(std::chrono::nanoseconds round_trip)>;
+
+  explicit RedisWatch(cache::Pool& pool, RedisWatchOptions options = {}, OnPassed on_passed = {});
   ~RedisWatch();
   RedisWatch(const RedisWatch&) = delete;
   RedisWatch& operator=(const RedisWatch&) = delete;
@@ -49,9 +55,12 @@ class RedisWatch {
  private:
   void run(const std::stop_token& stop);
   void look();
+  void log_troubles();
 
   cache::Pool& pool_;
   const RedisWatchOptions options_;
+  const OnPassed on_passed_;
+  std::string troubles_;  // as last logged; the thread's own
   mutable Mutex mutex_;
   std::condition_variable_any stopped_;
   RedisFindings findings_ GUARDED_BY(mutex_);

@@ -86,6 +86,8 @@ class TextLookup {
   void remember(const std::vector<TextSubject*>& subjects, const std::string& config_version);
 
   cache::LocalCacheStats local_stats() const { return local_.stats(); }
+  // What a round trip of Redis's self-test took, which passed.
+  void note_self_test(std::chrono::nanoseconds round_trip) { budget_.note_self_test(round_trip); }
   RedisBudgetStats budget_stats() const { return budget_.stats(); }
   CacheWriterStats writer_stats() const;
   // Waits until Redis has what was remembered; for tests.

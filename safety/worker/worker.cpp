@@ -45,11 +45,12 @@ std::chrono::sys_days today() {
 
 // The cache's own figures; built only where Redis is configured.
 struct HotParts {
-  HotParts(const cache::RedisEndpoint& redis, const Settings& settings, WakeSignal& wake)
+  HotParts(const cache::RedisEndpoint& redis, const Settings& settings, WakeSignal& wake,
+           RedisWatch::OnPassed on_passed)
       : pool({.endpoint = redis,
               .size = static_cast<std::size_t>(settings.threads) + kRedisConnectionsBeside}),
         hot_cache(pool),
-        watch(pool),
+        watch(pool, {}, std::move(on_passed)),
         subscriber({.endpoint = redis}, [&wake](std::uint64_t tasks) { wake.notify(tasks); }) {}
 
   cache::Pool pool;
@@ -94,7 +95,10 @@ struct Worker::Parts {
                                  static_cast<std::size_t>(settings.completion.threads) +
                                  kConnectionsBeside}),
         queue(pool, queue_options(settings, config)),
-        hot(addresses.redis ? std::make_unique<HotParts>(*addresses.redis, settings, wake)
+        hot(addresses.redis ? std::make_unique<HotParts>(*addresses.redis, settings, wake,
+                                                         [this](std::chrono::nanoseconds trip) {
+                                                           lookup.note_self_test(trip);
+                                                         })
                             : nullptr),
         batches(static_cast<std::size_t>(settings.threads)),
         sizer({settings.claim.batch_min, settings.claim.batch, settings.claim.target}),
@@ -117,6 +121,13 @@ struct Worker::Parts {
                                                         std::chrono::seconds(1)),
                     settings.database_timeout,
                     [this](std::uint64_t tasks) { wake.notify(tasks); }) {}
+
+  // The watch speaks to the look-ups, which end before it.
+  ~Parts() {
+    if (hot) hot->watch.stop();
+  }
+  Parts(const Parts&) = delete;
+  Parts& operator=(const Parts&) = delete;
 
   ClaimerOptions claimer_options() {
     ClaimerOptions options;

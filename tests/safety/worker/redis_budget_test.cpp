@@ -154,6 +154,71 @@ TEST(RedisBudget, AQuickWriteIsGoodNewsAndASlowOneIsNone) {
   EXPECT_TRUE(judge.budget.ask(kBatch));
 }
 
+// Redis hung for two look-ups, and no task came since.
+TEST(RedisBudget, ASelfTestEndsTheSkippingWhileNothingAsks) {
+  // The second one is no short look-up, but the account covers it.
+  for (const Time now : {300us, 2'000us}) {
+    Judge judge;
+    judge.batch(300us, 0, 1);
+    while (!judge.budget.stats().is_skipping) judge.batch(1s, 0, 1);
+    const auto believed = judge.budget.stats();
+    judge.budget.note_self_test(believed.latency);
+    judge.budget.note_self_test(1s);
+    EXPECT_EQ(judge.budget.stats().latency, believed.latency) << "good news only";
+    EXPECT_TRUE(judge.budget.stats().is_skipping);
+    judge.budget.note_self_test(now);
+    EXPECT_EQ(judge.budget.stats().latency, now);
+    EXPECT_FALSE(judge.budget.stats().is_skipping);
+    EXPECT_EQ(judge.budget.stats().account, believed.account);
+    EXPECT_EQ(judge.budget.stats().skipped, believed.skipped);
+    EXPECT_TRUE(judge.budget.ask(1));
+  }
+}
+
+TEST(RedisBudget, ASelfTestThatIsStillTooSlowLeavesTheSkipping) {
+  Judge judge;
+  judge.batch(300us, 0, 1);
+  while (!judge.budget.stats().is_skipping) judge.batch(1s, 0, 1);
+  const Time account = judge.budget.stats().account;
+  const Time latency = judge.budget.stats().latency;
+  ASSERT_LT(account + 1us, latency);
+  judge.budget.note_self_test(account + 1us);
+  EXPECT_TRUE(judge.budget.stats().is_skipping);
+  EXPECT_FALSE(judge.budget.ask(1));
+}
+
+// Nor does the account, which has grown since a look-up was last skipped.
+TEST(RedisBudget, ASelfTestThatIsHardlyQuickerLeavesTheSkipping) {
+  Judge judge;
+  judge.batch(300us, 0, 1);
+  while (!judge.budget.stats().is_skipping) judge.batch(1s, 0, 1);
+  const Time latency = judge.budget.stats().latency;
+  judge.budget.note_database(1s);
+  ASSERT_GT(judge.budget.stats().account, latency);
+  judge.budget.note_self_test(latency - 1us);
+  EXPECT_EQ(judge.budget.stats().latency, latency - 1us);
+  EXPECT_TRUE(judge.budget.stats().is_skipping);
+}
+
+TEST(RedisBudget, ASelfTestBeforeTheFirstLookUpSaysNothing) {
+  Judge judge;
+  judge.budget.note_self_test(300us);
+  EXPECT_EQ(judge.budget.stats().latency, Time(0));
+  EXPECT_EQ(judge.budget.ask(kBatch)->limit, kCeiling / 2);
+}
+
+// Self-tests that are quick while look-ups are not cost a look-up or so each.
+TEST(RedisBudget, ASelfTestThatIsWrongIsFoundOutByTheNextLookUp) {
+  Judge judge;
+  for (int i = 0; i < 500; ++i) judge.batch(30ms, 0);
+  for (int round = 0; round < 100; ++round) {
+    judge.budget.note_self_test(300us);
+    const auto before = judge.budget.stats().granted;
+    for (int i = 0; i < 200; ++i) judge.batch(30ms, 0);
+    EXPECT_LE(judge.budget.stats().granted - before, 200U * 27 / 30 / 20 + 4);
+  }
+}
+
 TEST(RedisBudget, NoConnectionSaysNothingAboutTheLatency) {
   Judge judge;
   for (int i = 0; i < 100; ++i) judge.batch(500us, kBatch);

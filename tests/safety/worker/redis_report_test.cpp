@@ -86,6 +86,16 @@ TEST(RedisReport, ATroubleOfThePastIsCountedOnly) {
   EXPECT_EQ(figures["redis_trouble_present loading"], 0);
 }
 
+TEST(RedisReport, LookUpsThatAreSkippedAreATroubleByName) {
+  EXPECT_EQ(figures_of(healthy()).at("redis_trouble_present slow"), 0);
+  RedisSigns signs = healthy();
+  signs.budget.is_skipping = true;
+  EXPECT_EQ(figures_of(signs).at("redis_trouble_present slow"), 1);
+  EXPECT_NE(safety::redis_report(signs).find("redis troubles: slow\n"), std::string::npos);
+  signs.troubles = {{"timeout", 1, true}};
+  EXPECT_NE(safety::redis_report(signs).find("redis troubles: timeout slow\n"), std::string::npos);
+}
+
 TEST(RedisReport, TheChannelsStateIsOneOfThree) {
   RedisSigns signs = healthy();
   signs.wakeup.state = WakeupState::kRefused;

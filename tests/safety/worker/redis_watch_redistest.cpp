@@ -1,5 +1,7 @@
 #include <gtest/gtest.h>
 
+#include <atomic>
+
 #include "safety/worker/redis_watch.h"
 #include "tests/support/await.h"
 #include "tests/support/redis_server.h"
@@ -46,6 +48,50 @@ TEST_F(RedisWatchTest, AGoodServerIsGoodAndKeepsNoKey) {
   EXPECT_TRUE(await([&] { return watch_.findings().rounds > 3; }));
   watch_.stop();
   EXPECT_EQ(server_.ask({"DBSIZE"}), "0");
+}
+
+TEST_F(RedisWatchTest, OnlyARoundThatPassedTellsHowQuickTheServerIs) {
+  std::atomic<std::uint64_t> told{0};
+  RedisWatch watch(pool_, {.period = 10ms, .timeout = 10'000ms},
+                   [&](std::chrono::nanoseconds round_trip) {
+                     EXPECT_GT(round_trip.count(), 0);
+                     ++told;
+                   });
+  server_.ask({"CONFIG", "SET", "maxmemory", "1"});
+  pool_.start();
+  watch.start();
+  EXPECT_TRUE(await([&] { return watch.findings().rounds > 2; }));
+  EXPECT_EQ(told, 0U);
+  server_.ask({"CONFIG", "SET", "maxmemory", "0"});
+  EXPECT_TRUE(await([&] { return told > 2; }));
+  watch.stop();
+}
+
+// Each change is a line, however many rounds see it.
+TEST_F(RedisWatchTest, WhatTroublesItIsLoggedWhenItChanges) {
+  testing::internal::CaptureStderr();
+  server_.stop();
+  pool_.start();
+  watch_.start();
+  EXPECT_TRUE(names("refused"));
+  server_.start();
+  EXPECT_TRUE(is_good());
+  server_.ask({"CONFIG", "SET", "maxmemory", "1"});
+  EXPECT_TRUE(names("oom"));
+  const auto rounds = watch_.findings().rounds;
+  EXPECT_TRUE(await([&] { return watch_.findings().rounds > rounds + 5; }));
+  watch_.stop();
+  const std::string log = testing::internal::GetCapturedStderr();
+  std::size_t lines = 0;
+  for (auto at = log.find("redis in trouble"); at != std::string::npos;
+       at = log.find("redis in trouble", at + 1)) {
+    ++lines;
+  }
+  EXPECT_NE(log.find("refused"), std::string::npos) << log;
+  EXPECT_NE(log.find("oom"), std::string::npos) << log;
+  EXPECT_GE(lines, 2U) << log;
+  EXPECT_LE(lines, 6U) << log;
+  EXPECT_EQ(log.find("message-safety-secret"), std::string::npos);
 }
 
 TEST_F(RedisWatchTest, NothingIsFoundWithoutAConnection) {

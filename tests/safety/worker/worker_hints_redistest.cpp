@@ -102,4 +102,32 @@ TEST_F(WorkerHintsTest, ASlowRedisIsSkippedAndUsedAgainWhenItIsQuick) {
   expect_right();
 }
 
+// Redis hung for a moment, and no task comes any more that could find out that it is quick again.
+TEST_F(WorkerHintsTest, B06_AnIdleWorkerFindsOutThatRedisIsQuickAgain) {
+  const auto worker = start();
+  const std::string slow = "redis_trouble_present{kind=\"slow\"}";
+  submit(texts("before", 20));
+  EXPECT_TRUE(await_drained());
+  redis_.pause();
+  int round = 0;
+  EXPECT_TRUE(await([&] {
+    submit(texts("hung" + std::to_string(++round), 1));
+    return await_drained() && metric(*worker, slow) == 1;
+  }));
+  redis_.resume();
+  const auto asked = [&] {
+    return metric(*worker, "redis_lookups{kind=\"granted\"}") +
+           metric(*worker, "redis_lookups{kind=\"skipped\"}");
+  };
+  const long before = asked();
+  EXPECT_TRUE(await([&] { return metric(*worker, slow) == 0; }));
+  EXPECT_EQ(asked(), before);
+  EXPECT_NE(worker->readiness().text.find("redis look-ups: pay\n"), std::string::npos);
+  const long skipped = metric(*worker, "redis_lookups{kind=\"skipped\"}");
+  submit(texts("after", 1));
+  EXPECT_TRUE(await_drained());
+  EXPECT_EQ(metric(*worker, "redis_lookups{kind=\"skipped\"}"), skipped);
+  expect_right();
+}
+
 }  // namespace han::tests
