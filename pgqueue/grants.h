@@ -15,7 +15,7 @@
 namespace han::pgqueue {
 
 struct Grant {
-  // worker, api, readonly, public or other (any role that is none of ours); never the owner.
+  // worker, api, readonly, public or "role NAME" (any that is none of ours); never the owner.
   std::string role;
   // For example "schema", "table results", "column safety_tasks.id", "function submit_tasks".
   std::string object;

@@ -43,7 +43,7 @@ ORDER BY n.ordinal
 )sql";
 
 // Who may do what in the schema, but for the owners: $1 owner, $2 worker, $3 api, $4 read-only; any
-// other role is 'other'. Locks: none. Index: catalogs by schema.
+// other one is 'role NAME'. Locks: none. Index: catalogs by schema.
 const std::string_view kGrants = R"sql(
 WITH space AS (SELECT n.* FROM pg_namespace n WHERE n.nspname = 'message_safety'),
 objects AS (
@@ -63,7 +63,8 @@ objects AS (
 SELECT DISTINCT g.role, g.object, g.privilege FROM (
   SELECT CASE WHEN x.grantee = 0 THEN 'public' WHEN r.rolname = $1 THEN 'owner'
               WHEN r.rolname = $2 THEN 'worker' WHEN r.rolname = $3 THEN 'api'
-              WHEN r.rolname = $4 THEN 'readonly' ELSE 'other' END AS role,
+              WHEN r.rolname = $4 THEN 'readonly'
+              ELSE coalesce(format('role %I', r.rolname), 'other') END AS role,
          o.object, x.privilege_type AS privilege, x.grantee = o.owner AS is_own
   FROM objects o CROSS JOIN LATERAL aclexplode(o.acl) x
   LEFT JOIN pg_roles r ON r.oid = x.grantee) g

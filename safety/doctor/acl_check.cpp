@@ -175,11 +175,12 @@ void check_acl(cache::Connection& ops, AclRole role, const std::string& user,
     skip_acl(role, "the server has no user of this name", diagnoses);
     return;
   }
-  diagnoses.judge(too_much.empty() && too_little.empty(), check_name(role),
-                  too_much.empty() && too_little.empty()
-                      ? std::to_string(probes.size() - unknown) + " commands asked about"
-                      : fault_words(too_much, too_little),
-                  "make the ACL file anew from compose/redis/users.acl.template");
+  diagnoses.judge(
+      too_much.empty() && too_little.empty(), check_name(role),
+      too_much.empty() && too_little.empty()
+          ? std::to_string(probes.size() - unknown) + " commands asked about"
+          : fault_words(too_much, too_little),
+      "make the ACL file anew from compose/redis/users.acl.template, and restart Redis");
 }
 
 void skip_acl(AclRole role, const std::string& reason, Diagnoses& diagnoses) {

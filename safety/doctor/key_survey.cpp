@@ -6,11 +6,11 @@
 
 #include "cache/key.h"
 #include "cache/key_scan.h"
+#include "cache/ttl_cap.h"
 
 namespace han::safety {
 namespace {
 
-using cache::KeyKind;
 using cache::Reply;
 
 constexpr std::string_view kPrefix = "han:safety:";
@@ -45,23 +45,6 @@ bool speaks_of_state(std::string_view key) {
   return false;
 }
 
-// SPEC section 5; a window of the rate limit is at most a day, with a jitter of at most 30 %.
-std::int64_t ttl_cap_ms(KeyKind kind) {
-  constexpr std::int64_t kSecond = 1000;
-  constexpr std::int64_t kDay = 24 * 3600 * kSecond;
-  switch (kind) {
-    case KeyKind::kText:
-    case KeyKind::kLink:
-    case KeyKind::kRate:
-      return 2 * kDay;
-    case KeyKind::kVerdict:
-      return 30 * kDay;
-    case KeyKind::kDns:
-      return 900 * kSecond;
-  }
-  return 0;
-}
-
 // One key by the answers to TYPE, PTTL and STRLEN.
 void count(const std::string& key, std::span<const Reply> answers, const DoctorOptions& options,
            KeyFigures& figures) {
@@ -72,7 +55,7 @@ void count(const std::string& key, std::span<const Reply> answers, const DoctorO
   switch (sort_of_key(key)) {
     case KeySort::kOurs: {
       const auto parsed = cache::parse_key(key);
-      if (parsed && ttl_ms > ttl_cap_ms(parsed->kind)) ++figures.above_ttl_cap;
+      if (parsed && ttl_ms > cache::ttl_cap(parsed->kind).count()) ++figures.above_ttl_cap;
       if (!answers[0].is_status("string")) ++figures.no_string;
       break;
     }
@@ -181,7 +164,10 @@ void judge_keys(const KeyFigures& figures, const DoctorOptions& options, Diagnos
     }
   };
   const std::string repair = "safetyctl replay verify --repair deletes them; find what wrote them";
-  judge(kTtl, figures.without_ttl, "have no time to live", repair);
+  const std::string repair_ours =
+      "safetyctl replay verify --repair deletes those of our formats and leaves all others: find "
+      "what wrote them";
+  judge(kTtl, figures.without_ttl, "have no time to live", repair_ours);
   judge(kTtlCap, figures.above_ttl_cap, "live longer than their kind may", repair);
   judge(kForeign, figures.foreign, "are outside han:safety:",
         "give the service that writes them a Redis of its own; users of this one see their prefix "
@@ -198,7 +184,7 @@ void judge_keys(const KeyFigures& figures, const DoctorOptions& options, Diagnos
         "look for rules that hit too often: a value lists the rules that hit");
   judge(kLimit, figures.above_limit,
         "have a value above the limit of " + std::to_string(options.value_bytes_max) + " bytes",
-        "no reader takes them: " + repair);
+        "no reader takes them: " + repair_ours);
 }
 
 void skip_keys(const std::string& reason, Diagnoses& diagnoses) {

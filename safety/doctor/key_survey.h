@@ -2,7 +2,7 @@
 // to live within its cap, and a value within its bounds.
 //
 // It proves I1 (no task or lease state, no key of the legacy stub) and I8. Names are compared and
-// counted, never shown: a foreign one may hold anything.
+// counted, never shown: one outside han:safety: may hold anything.
 //
 // Threads: one thread at a time.
 // Owns:    nothing; the connection must outlive it.
@@ -24,7 +24,7 @@ enum class KeySort {
   kOurs,
   kState,      // its name speaks of tasks, leases, locks or queues
   kMalformed,  // below han:safety:, but no name that we make
-  kForeign,
+  kForeign,    // outside han:safety:
 };
 
 KeySort sort_of_key(std::string_view key);

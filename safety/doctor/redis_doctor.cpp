@@ -47,8 +47,7 @@ std::string fix_of(const OpenResult& opened, const std::string& variable) {
     case ErrorClass::kLoading:
       return "wait until the server has read its data";
     case ErrorClass::kBusy:
-      return "a script runs too long; as an administrator SCRIPT KILL ends it before its first "
-             "write, and after it (UNKILLABLE) only SHUTDOWN NOSAVE does";
+      return "a script runs too long, and no shipped user may end it: restart Redis";
     case ErrorClass::kMaxClients:
       return "raise maxclients, or find who connects so often";
     case ErrorClass::kMasterdown:
@@ -87,7 +86,7 @@ std::unique_ptr<Connection> connect(const std::optional<RedisEndpoint>& endpoint
   diagnoses.judge(
       !is_first_refused, check,
       is_first_refused ? "only the second password of its file lets us in" : "it lets us in",
-      "give the server the first one, too: make its ACL file anew, and ACL LOAD");
+      "give the server the first one, too: make its ACL file anew, and restart Redis");
   return std::move(opened.connection);
 }
 

@@ -5,6 +5,7 @@
 
 #include "cache/key_scan.h"
 #include "cache/script_run.h"
+#include "cache/ttl_cap.h"
 #include "safety/base/check.h"
 #include "safety/replay/verdict_stream.h"
 
@@ -13,28 +14,30 @@ namespace {
 
 constexpr std::int32_t kPageRows = 1'000;
 
-// What no cache may hold, and a repair takes away.
-bool is_fault(const CheckedKey& checked) {
+// What ends in exit code 3.
+bool is_finding(const CheckedKey& checked) {
   switch (checked.state) {
     case KeyState::kAbsent:
       return false;
     case KeyState::kWrong:
     case KeyState::kForeign:
-    case KeyState::kOversized:
     case KeyState::kNotString:
       return true;
     case KeyState::kRight:
     case KeyState::kUnbacked:
     case KeyState::kStale:
+    case KeyState::kOversized:
     case KeyState::kNewerSchema:
       break;
   }
   return !checked.ttl;
 }
 
-// Of the faults, those that end in exit code 3.
-bool is_finding(const CheckedKey& checked) {
-  return is_fault(checked) && (checked.state != KeyState::kOversized || !checked.ttl);
+// What no cache may hold, and a repair takes away.
+bool is_fault(cache::KeyKind kind, const CheckedKey& checked) {
+  if (checked.state == KeyState::kAbsent) return false;
+  const bool is_above_cap = checked.ttl && *checked.ttl > cache::ttl_cap(kind);
+  return is_finding(checked) || checked.state == KeyState::kOversized || is_above_cap;
 }
 
 cache::ScriptCall removal_of(const NamedKey& key, const CheckedKey& checked) {
@@ -248,7 +251,7 @@ Verify::Flow Verify::repair(std::span<const NamedKey> keys, std::span<const Chec
   std::vector<cache::ScriptCall> calls;
   std::vector<std::size_t> places;
   for (std::size_t i = 0; i < keys.size(); ++i) {
-    if (!is_fault(checked[i])) continue;
+    if (!is_fault(keys[i].parts.kind, checked[i])) continue;
     calls.push_back(removal_of(keys[i], checked[i]));
     places.push_back(i);
   }

@@ -54,7 +54,7 @@ TEST_F(Grants, TellsWhatIsMissingAndWhatIsTooMuch) {
                             Contains(Grant{"worker", "table verdicts", "SELECT"}),
                             Contains(Grant{"readonly", "column safety_tasks.payload", "SELECT"}),
                             Contains(Grant{"public", "table verdicts", "SELECT"}),
-                            Contains(Grant{"other", "function pause_kind", "EXECUTE"})));
+                            Contains(Grant{"role pg_monitor", "function pause_kind", "EXECUTE"})));
 }
 
 TEST_F(Grants, AFunctionThatWasNeverRevokedIsOpenToAll) {

@@ -91,9 +91,11 @@ void print_table(const Diagnoses& diagnoses) {
     if (one.state == State::kFinding) std::cout << "\nfix " << one.check << ": " << one.fix;
   }
   if (diagnoses.count(State::kFinding) > 0) std::cout << '\n';
+  const auto findings = diagnoses.count(State::kFinding);
   std::cout << '\n'
-            << diagnoses.count(State::kOk) << " ok, " << diagnoses.count(State::kFinding)
-            << " findings, " << diagnoses.count(State::kNotChecked) << " not checked\n";
+            << diagnoses.count(State::kOk) << " ok, " << findings
+            << (findings == 1 ? " finding, " : " findings, ") << diagnoses.count(State::kNotChecked)
+            << " not checked\n";
 }
 
 ExitCode run(const DoctorCommandOptions& command) {

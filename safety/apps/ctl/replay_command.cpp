@@ -95,7 +95,7 @@ struct Judges {
 
 constexpr const char* kPepperDoubt = "is it the workers' MESSAGE_SAFETY_PEPPER_FILE?";
 
-// "no entry of pepper p1 has a proof of this pepper file".
+// "no entry has a proof of this pepper file (pepper p1)".
 std::string doubt_words(const std::vector<std::string>& labels) {
   std::string all;
   for (const std::string& label : labels) all += (all.empty() ? "" : ", ") + printable(label);
@@ -181,7 +181,8 @@ class RebuildRun {
   void warn_of_unproven() const {
     const auto unproven = rebuild_.total().of(RowOutcome::kUnproven);
     if (unproven == 0) return;
-    warn(std::to_string(unproven) + " rows have no proof of this pepper file: " + kPepperDoubt);
+    warn("rows without a proof of this pepper file: " + std::to_string(unproven) + ": " +
+         kPepperDoubt);
   }
 
   static void tell_begin_anew() {
@@ -361,8 +362,8 @@ void add_replay_command(CLI::App& app, Command& command) {
       "Keys are scanned by the user of MESSAGE_SAFETY_REDIS_OPS_URL; without it only keys that\n"
       "PostgreSQL names are looked at. --repair deletes, if they are still as they were seen, "
       "keys\n"
-      "that are wrong, foreign, oversized, no string or without a TTL; a rebuild brings them "
-      "back.\n"
+      "that are wrong, foreign (of another subject), oversized, no string, without a TTL or with\n"
+      "one above the cap of their kind; a rebuild brings them back.\n"
       "Exits 3 when a key is wrong, foreign, without a TTL or no cache entry, and was not "
       "repaired.",
       kFindingsCode);

@@ -74,8 +74,10 @@ TEST_F(DoctorCommand, AFindingHasItsFixAndAnExitCode) {
   EXPECT_THAT(found, ::testing::UnorderedElementsAre("redis.keys.ttl", "redis.keys.state"));
   const auto table = run_ctl({"doctor"}, {.env = redis_env()});
   EXPECT_EQ(table.code, 3);
-  EXPECT_THAT(table.out, AllOf(HasSubstr("fix redis.keys.state: "), HasSubstr("2 findings")));
+  EXPECT_THAT(table.out, AllOf(HasSubstr("fix redis.keys.state: "), HasSubstr(" 2 findings, ")));
   EXPECT_FALSE(table.shows("safety-task:7"));
+  redis().ask({"EXPIRE", "safety-task:7", "600"});
+  EXPECT_THAT(run_ctl({"doctor"}, {.env = redis_env()}).out, HasSubstr(" 1 finding, "));
 }
 
 TEST_F(DoctorCommand, WorksWithOneSideAlone) {

@@ -354,7 +354,7 @@ TEST_F(ReplayCommand, AHalfWrongPepperFileDeletesNothingAndARebuildWarns) {
   const auto rebuilt = replay({"rebuild", "--json"});
   EXPECT_EQ(rebuilt.code, 0) << rebuilt.err;
   EXPECT_EQ(json(rebuilt)["written"], 5);
-  EXPECT_THAT(rebuilt.err, HasSubstr("1 rows have no proof of this pepper file"));
+  EXPECT_THAT(rebuilt.err, HasSubstr("rows without a proof of this pepper file: 1: is it"));
   const auto repaired = replay({"verify", "--repair"});
   EXPECT_EQ(repaired.code, 1);
   EXPECT_THAT(repaired.err, HasSubstr("(pepper p2)"));

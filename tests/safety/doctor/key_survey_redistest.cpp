@@ -81,6 +81,7 @@ TEST_F(KeySurvey, KeysAsTheyShouldBeAreWell) {
 TEST_F(KeySurvey, FindsAKeyWithoutTtl) {
   server().ask({"PERSIST", kText});
   expect_only_finding(survey(), "redis.keys.ttl", "1 of 4 keys have no time to live");
+  EXPECT_THAT(diagnosis(survey(), "redis.keys.ttl").fix, HasSubstr("leaves all others"));
 }
 
 // covers 000-X07

@@ -160,7 +160,27 @@ TEST_F(VerifyTest, StaleIsWhatAnOlderRowSaysARetiredPepperOrTooLongATime) {
   const auto report = verify(true);
   EXPECT_EQ(texts(report).stale, 3U);
   EXPECT_EQ(report.findings, 0U);
-  EXPECT_EQ(report.total().repaired, 0U);
+  // The one above the cap of its kind.
+  EXPECT_EQ(report.total().repaired, 1U);
+  EXPECT_EQ(ttl(text_key(2).str()), -2);
+  EXPECT_EQ(texts(verify(true)).stale, 2U);
+}
+
+// covers 000-X07
+TEST_F(VerifyTest, ARepairDeletesWhatLivesLongerThanAnyConfigAllows) {
+  insert_texts(5);
+  insert({link_row(1)});
+  rebuild();
+  redis_.ask({"EXPIRE", link_key(1).str(), "172801"});
+  redis_.ask({"EXPIRE", text_key(1).str(), "172790"});  // at most the cap, and still too long
+  redis_.ask({"SET", "han:safety:rl:service:chat:5", "1", "EX", "172900"});
+  EXPECT_EQ(verify().findings, 0U);
+  const auto report = verify(true);
+  EXPECT_EQ(report.total().repaired, 2U);
+  EXPECT_EQ(report.findings, 0U);
+  EXPECT_EQ(ttl(link_key(1).str()), -2);
+  EXPECT_EQ(ttl("han:safety:rl:service:chat:5"), -2);
+  EXPECT_GT(ttl(text_key(1).str()), 0);
 }
 
 TEST_F(VerifyTest, ANewerSchemaStays) {
