@@ -9,11 +9,11 @@
 namespace han::cache {
 namespace {
 
-std::string read_file(const std::string& path, const char* what) {
+std::string read_file(const std::string& path, const std::string& what) {
   std::ifstream file(path, std::ios::binary);
   std::string text(RedisEndpoint::kFileBytesMax + 1, '\0');
   if (!file.is_open() || !file.read(text.data(), static_cast<std::streamsize>(text.size())).eof()) {
-    throw UrlError(std::string(what) + " cannot be read or is too long");
+    throw UrlError(what + " cannot be read or is too long");
   }
   text.resize(static_cast<std::size_t>(file.gcount()));
   return text;
@@ -32,21 +32,26 @@ std::vector<std::string> split_lines(std::string_view text) {
   return lines;
 }
 
-RedisUrl read_url(const EndpointSource& source) {
+// What a file is called in errors: a variable, where one names it.
+constexpr const char* kUrlFile = "Redis URL: its file";
+constexpr const char* kPasswordFile = "Redis password: its file";
+
+RedisUrl read_url(const EndpointSource& source, const std::string& file = kUrlFile) {
   const auto password =
       source.password_file.empty() ? RedisUrl::Password::kInUrl : RedisUrl::Password::kElsewhere;
   if (source.url_file.empty()) return RedisUrl::parse(source.url, password);
-  const auto lines = split_lines(read_file(source.url_file, "Redis URL: its file"));
-  if (lines.size() != 1) throw UrlError("Redis URL: its file must have one line");
+  const auto lines = split_lines(read_file(source.url_file, file));
+  if (lines.size() != 1) throw UrlError(file + " must have one line");
   return RedisUrl::parse(lines[0], password);
 }
 
-std::vector<std::string> read_passwords(const std::string& path) {
-  auto lines = split_lines(read_file(path, "Redis password: its file"));
+std::vector<std::string> read_passwords(const std::string& path,
+                                        const std::string& file = kPasswordFile) {
+  auto lines = split_lines(read_file(path, file));
   const bool is_good =
       (lines.size() == 1 || lines.size() == 2) && !lines.front().empty() && !lines.back().empty();
   if (!is_good) {
-    throw UrlError("Redis password: its file must have one line, or two: current, then previous");
+    throw UrlError(file + " must have one line, or two: current, then previous");
   }
   return lines;
 }
@@ -75,15 +80,20 @@ std::optional<RedisEndpoint> RedisEndpoint::from_environment(const std::string& 
   if (source.url_file.empty()) source.url = value(name + "_URL");
   if (source.url_file.empty() && source.url.empty()) return std::nullopt;
   source.password_file = value(name + "_PASSWORD_FILE");
-  source.ca_file = value(name + "_CA_FILE");
-  if (source.ca_file.empty()) source.ca_file = value("MESSAGE_SAFETY_REDIS_CA_FILE");
-  RedisEndpoint endpoint(std::move(source));
-  const bool has_tls = endpoint.read().front().use_tls;
-  const auto& ca_file = endpoint.source_.ca_file;
-  if (has_tls && !ca_file.empty() && !TlsStream::is_ca_file(ca_file)) {
-    throw UrlError("Redis CA: its file cannot be read or holds no certificate");
+  std::string ca_variable = name + "_CA_FILE";
+  source.ca_file = value(ca_variable);
+  if (source.ca_file.empty()) {
+    ca_variable = "MESSAGE_SAFETY_REDIS_CA_FILE";
+    source.ca_file = value(ca_variable);
   }
-  return endpoint;
+  const bool has_tls = read_url(source, name + "_URL_FILE").use_tls;
+  if (!source.password_file.empty()) {
+    read_passwords(source.password_file, name + "_PASSWORD_FILE");
+  }
+  if (has_tls && !source.ca_file.empty() && !TlsStream::is_ca_file(source.ca_file)) {
+    throw UrlError(ca_variable + " cannot be read or holds no certificate");
+  }
+  return RedisEndpoint(std::move(source));
 }
 
 std::vector<RedisUrl> RedisEndpoint::read() const {

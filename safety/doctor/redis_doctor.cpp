@@ -67,9 +67,14 @@ std::optional<RedisUrl> url_of(const RedisEndpoint& endpoint) {
 }
 
 std::unique_ptr<Connection> connect(const std::optional<RedisEndpoint>& endpoint,
-                                    const std::string& name, const std::string& variable,
-                                    const DoctorOptions& options, Diagnoses& diagnoses) {
+                                    const std::string& fault, const std::string& name,
+                                    const std::string& variable, const DoctorOptions& options,
+                                    Diagnoses& diagnoses) {
   const std::string check = "redis.connection." + name;
+  if (!endpoint && !fault.empty()) {
+    diagnoses.finding(check, fault, "correct that first: nothing was looked at as this user");
+    return nullptr;
+  }
   if (!endpoint) {
     diagnoses.not_checked(check, variable + " is not set");
     return nullptr;
@@ -308,9 +313,10 @@ void skip_ops(const std::string& reason, Diagnoses& diagnoses) {
 
 void examine_redis(const RedisTargets& targets, const DoctorOptions& options,
                    Diagnoses& diagnoses) {
-  const auto app =
-      connect(targets.app, "message_safety", "MESSAGE_SAFETY_REDIS_URL", options, diagnoses);
-  const auto ops = connect(targets.ops, "ops", "MESSAGE_SAFETY_REDIS_OPS_URL", options, diagnoses);
+  const auto app = connect(targets.app, targets.app_fault, "message_safety",
+                           "MESSAGE_SAFETY_REDIS_URL", options, diagnoses);
+  const auto ops = connect(targets.ops, targets.ops_fault, "ops", "MESSAGE_SAFETY_REDIS_OPS_URL",
+                           options, diagnoses);
   if (Connection* any = app ? app.get() : ops.get()) {
     check_clock(*any, options, diagnoses);
     check_default_user(app ? *targets.app : *targets.ops, options, diagnoses);
@@ -321,13 +327,14 @@ void examine_redis(const RedisTargets& targets, const DoctorOptions& options,
   if (app) {
     check_scripts(*app, options, diagnoses);
   } else {
-    diagnoses.not_checked("redis.scripts", targets.app ? "there is no connection as their user"
-                                                       : "MESSAGE_SAFETY_REDIS_URL is not set");
+    diagnoses.not_checked("redis.scripts", targets.is_app_named()
+                                               ? "there is no connection as their user"
+                                               : "MESSAGE_SAFETY_REDIS_URL is not set");
   }
   if (ops) {
     examine_as_ops(*ops, targets, options, diagnoses);
   } else {
-    skip_ops(targets.ops ? "there is no connection as ops" : kNoOps, diagnoses);
+    skip_ops(targets.is_ops_named() ? "there is no connection as ops" : kNoOps, diagnoses);
   }
 }
 

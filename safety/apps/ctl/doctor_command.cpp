@@ -15,6 +15,7 @@
 #include "safety/apps/ctl/role_options.h"
 #include "safety/doctor/postgres_doctor.h"
 #include "safety/doctor/redis_doctor.h"
+#include "safety/yaml_file.h"
 
 namespace han::safety {
 namespace {
@@ -30,11 +31,28 @@ struct DoctorCommandOptions {
   DatabaseOptions database;
 };
 
-std::optional<RedisEndpoint> endpoint_of(std::string_view name) {
+std::optional<RedisEndpoint> endpoint_of(std::string_view name, std::string& fault) {
   try {
     return RedisEndpoint::from_environment(std::string(name));
   } catch (const cache::UrlError& error) {
-    throw Failure(ExitCode::kFailure, std::string(name) + "_URL", error.what());
+    fault = address_fault(name, error);
+    return std::nullopt;
+  }
+}
+
+RedisTargets redis_targets() {
+  RedisTargets targets;
+  targets.app = endpoint_of(kRedisUrl, targets.app_fault);
+  targets.ops = endpoint_of(kRedisOpsUrl, targets.ops_fault);
+  return targets;
+}
+
+bool is_postgres_named(const DatabaseOptions& database) {
+  if (database.url && !database.url->empty()) return true;
+  try {
+    return environment_database_url().has_value();
+  } catch (const ConfigError&) {
+    return true;  // a finding, later
   }
 }
 
@@ -56,6 +74,10 @@ void examine_postgres_part(const DatabaseOptions& database, const pgqueue::RoleN
   std::unique_ptr<pgqueue::Connection> connection;
   try {
     connection = std::make_unique<pgqueue::Connection>(connect_database(database));
+  } catch (const ConfigError&) {
+    diagnoses.finding(kCheck, "MESSAGE_SAFETY_DATABASE_URL_FILE cannot be read or is empty",
+                      "correct that first: nothing of PostgreSQL was looked at");
+    return;
   } catch (const pgqueue::Error& error) {
     diagnoses.finding(kCheck, database_failure(error).what(),
                       "correct that first: nothing else of PostgreSQL was looked at");
@@ -99,11 +121,10 @@ void print_table(const Diagnoses& diagnoses) {
 }
 
 ExitCode run(const DoctorCommandOptions& command) {
-  const RedisTargets targets{endpoint_of(kRedisUrl), endpoint_of(kRedisOpsUrl)};
+  const RedisTargets targets = redis_targets();
   const pgqueue::RoleNames roles = role_names(command.roles);
-  const bool has_redis = targets.app || targets.ops;
-  const bool has_postgres =
-      (command.database.url && !command.database.url->empty()) || environment_database_url();
+  const bool has_redis = targets.is_app_named() || targets.is_ops_named();
+  const bool has_postgres = is_postgres_named(command.database);
   if (!has_redis && !has_postgres) {
     throw Failure(ExitCode::kUsage, "neither Redis nor PostgreSQL is named",
                   "set MESSAGE_SAFETY_REDIS_URL, MESSAGE_SAFETY_REDIS_OPS_URL or "

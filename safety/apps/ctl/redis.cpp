@@ -67,14 +67,21 @@ Failure redis_failure(cache::Trouble trouble, cache::ErrorClass error) {
               fix_of(error));
 }
 
+std::string address_fault(std::string_view name, const cache::UrlError& error) {
+  const std::string text = error.what();
+  // Of a file its variable is named already.
+  return text.starts_with(name) || text.starts_with(kRedisUrl)
+             ? text
+             : std::string(name).append("_URL: ").append(text);
+}
+
 std::unique_ptr<cache::Connection> connect_redis_if_named(std::string_view name,
                                                           const cache::ReplyLimits& limits) {
   std::optional<cache::RedisEndpoint> endpoint;
   try {
     endpoint = cache::RedisEndpoint::from_environment(std::string(name));
   } catch (const cache::UrlError& error) {
-    throw Failure(ExitCode::kFailure, std::string(name) + "_URL, or a file beside it",
-                  error.what());
+    throw Failure(ExitCode::kFailure, address_fault(name, error), "correct it");
   }
   if (!endpoint) return nullptr;
   auto opened = cache::Connection::open(*endpoint, limits, Deadline::after(kConnectTimeout));

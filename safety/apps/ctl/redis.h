@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "cache/connection.h"
+#include "cache/url.h"
 #include "safety/apps/ctl/failure.h"
 
 namespace han::safety {
@@ -23,6 +24,9 @@ std::unique_ptr<cache::Connection> connect_redis_if_named(std::string_view name,
 // As above; Failure when none is named.
 std::unique_ptr<cache::Connection> connect_redis(std::string_view name,
                                                  const cache::ReplyLimits& limits = {});
+
+// What is wrong with a variable of `name`, which the text names.
+std::string address_fault(std::string_view name, const cache::UrlError& error);
 
 // "redis: it closed the connection: ..."
 Failure redis_failure(cache::Trouble trouble, cache::ErrorClass error);

@@ -120,15 +120,38 @@ TEST_F(DoctorCommand, NamesWhatIsNotSetAndWhatIsMalformed) {
   EXPECT_TRUE(is_one_line_error(nothing));
   const auto malformed =
       run_ctl({"doctor"}, {.env = {"MESSAGE_SAFETY_REDIS_URL=redis://u:sec%zzret@host"}});
-  EXPECT_EQ(malformed.code, 1);
-  EXPECT_TRUE(is_one_line_error(malformed));
-  EXPECT_THAT(malformed.err, HasSubstr("MESSAGE_SAFETY_REDIS_URL"));
+  EXPECT_EQ(malformed.code, 3) << malformed.err;
+  EXPECT_THAT(malformed.out, HasSubstr("MESSAGE_SAFETY_REDIS_URL: Redis URL: bad percent"));
   EXPECT_FALSE(malformed.shows("zzret"));
   const auto missing =
       run_ctl({"doctor"}, {.env = {"MESSAGE_SAFETY_DATABASE_URL_FILE=/nonexistent/secret"}});
-  EXPECT_EQ(missing.code, 1);
-  EXPECT_THAT(missing.err, HasSubstr("MESSAGE_SAFETY_DATABASE_URL_FILE"));
+  EXPECT_EQ(missing.code, 3) << missing.err;
+  EXPECT_THAT(missing.out, HasSubstr("MESSAGE_SAFETY_DATABASE_URL_FILE cannot be read"));
+  EXPECT_FALSE(missing.shows("/nonexistent"));
   EXPECT_EQ(run_ctl({"doctor", "--worker-role", ""}, {.env = redis_env()}).code, 2);
+}
+
+// One bad address keeps nobody from looking at the rest.
+TEST_F(DoctorCommand, AFileThatIsNotThereIsAFindingOfItsConnection) {
+  auto env = redis_env();
+  env.push_back("MESSAGE_SAFETY_REDIS_OPS_PASSWORD_FILE=/nonexistent/secret");
+  env.push_back(postgres_env());
+  const auto result = run_ctl({"doctor", "--json"}, {.env = env});
+  EXPECT_EQ(result.code, 3) << result.err;
+  const Json json = Json::parse(result.out);
+  EXPECT_EQ(json["findings"], 1);
+  for (const Json& check : json["checks"]) {
+    const bool is_bad = check["check"] == "redis.connection.ops";
+    EXPECT_EQ(check["state"] == "finding", is_bad) << check;
+    if (is_bad) {
+      EXPECT_THAT(std::string(check["seen"]),
+                  HasSubstr("MESSAGE_SAFETY_REDIS_OPS_PASSWORD_FILE cannot be read"));
+    }
+    if (check["check"] == "redis.scripts") {
+      EXPECT_EQ(check["state"], "ok");
+    }
+  }
+  EXPECT_FALSE(result.shows("/nonexistent"));
 }
 
 }  // namespace

@@ -43,7 +43,7 @@ TEST(Redis, AFileThatCannotBeReadIsSaidToBeOne) {
     safety::connect_redis("MESSAGE_SAFETY_TEST");
     ADD_FAILURE();
   } catch (const safety::Failure& failure) {
-    EXPECT_THAT(failure.what(), HasSubstr("password: its file cannot be read"));
+    EXPECT_THAT(failure.what(), HasSubstr("MESSAGE_SAFETY_TEST_PASSWORD_FILE cannot be read"));
     EXPECT_THAT(failure.what(), Not(HasSubstr("127.0.0.1")));
     EXPECT_THAT(failure.what(), Not(HasSubstr("nowhere")));
   }
