@@ -155,7 +155,7 @@ TEST_F(AddressesTest, RedisMayHaveTlsAndAPasswordFile) {
   EXPECT_EQ(urls[1].password, "old");
   EXPECT_EQ(urls[1].ca_file, ca.file());
   environment_["MESSAGE_SAFETY_REDIS_CA_FILE"] = "/canary";
-  EXPECT_NE(error().find("Redis CA"), std::string::npos);
+  EXPECT_NE(error().find("MESSAGE_SAFETY_REDIS_CA_FILE cannot be read"), std::string::npos);
   EXPECT_EQ(error().find("canary"), std::string::npos);
 }
 
