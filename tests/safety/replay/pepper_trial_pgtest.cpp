@@ -34,6 +34,9 @@ TEST_F(PepperTrialTest, EachLabelIsForItself) {
   const auto half = trial("p3 " + std::string(64, '3') + "\np2 " + std::string(64, '9') + "\n");
   EXPECT_EQ(half.proven, 3U);
   EXPECT_EQ(half.doubted, std::vector<std::string>{"p2"});
+  const auto other = trial("p3 " + std::string(64, '9') + "\np2 " + std::string(64, '2') + "\n");
+  EXPECT_EQ(other.proven, 1U);
+  EXPECT_EQ(other.doubted, std::vector<std::string>{"p3"});
 }
 
 TEST_F(PepperTrialTest, NoRowsAndRowsOfARetiredPepperSayNothing) {
