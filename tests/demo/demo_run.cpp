@@ -28,6 +28,7 @@ constexpr auto kLease = 1500ms;
 constexpr auto kRoundLimit = 5min;
 constexpr int kShortSliceMs = 3;
 constexpr int kLongSliceMs = 30;
+constexpr auto kGateWait = 200ms;
 
 safety::Deadline soon() { return safety::Deadline::after(60s); }
 
@@ -216,26 +217,27 @@ void DemoRun::catch_reclaimed(DemoWorker& stalled, DemoWorker& other) {
       },
       60s);
   // The new holder is stopped with such a task in its hands, so that both believe to own it when
-  // the stalled one goes on: while nobody may read verdicts it claims, and gets no further.
+  // the stalled one goes on: while nobody may read verdicts it claims, and gets no further. A stopped
+  // worker's open transaction can keep the gate open; then only a short run may do.
   pgqueue::Connection gatekeeper(database_, soon());
-  is_over = is_over && await(
-                           [&] {
-                             if (count(left) == 0) return true;
-                             pgqueue::Transaction gate(gatekeeper);
-                             gate.execute({"gate",
-                                           "LOCK TABLE message_safety.verdicts IN ACCESS "
-                                           "EXCLUSIVE MODE",
-                                           {}},
-                                          soon());
-                             other.resume();
-                             static_cast<void>(await([&] { return count(reclaimed) > 0; }, 200ms));
-                             other.pause();
-                             const bool is_held = count(reclaimed) > 0;
-                             gate.commit(soon());
-                             if (!is_held) run_slice(kShortSliceMs);
-                             return is_held;
-                           },
-                           60s);
+  const auto run_gated = [&] {
+    pgqueue::Transaction gate(gatekeeper, pgqueue::Durability::kDurable, {kGateWait});
+    try {
+      gate.execute({"gate", "LOCK TABLE message_safety.verdicts IN ACCESS EXCLUSIVE MODE", {}},
+                   soon());
+    } catch (const pgqueue::Error&) {
+      run_slice(kShortSliceMs);
+      return count(reclaimed) > 0;
+    }
+    other.resume();
+    static_cast<void>(await([&] { return count(reclaimed) > 0; }, kGateWait));
+    other.pause();
+    const bool is_held = count(reclaimed) > 0;
+    gate.commit(soon());
+    if (!is_held) run_slice(kShortSliceMs);
+    return is_held;
+  };
+  is_over = is_over && await([&] { return run_gated() || count(left) == 0; }, 60s);
   if (!is_over) throw std::runtime_error("the stopped worker's tasks were not claimed anew");
   // Our stopping the new holder must not make its leases run out.
   pg_execute(
