@@ -217,8 +217,8 @@ void DemoRun::catch_reclaimed(DemoWorker& stalled, DemoWorker& other) {
       },
       60s);
   // The new holder is stopped with such a task in its hands, so that both believe to own it when
-  // the stalled one goes on: while nobody may read verdicts it claims, and gets no further. A stopped
-  // worker's open transaction can keep the gate open; then only a short run may do.
+  // the stalled one goes on: while nobody may read verdicts it claims, and gets no further. A
+  // stopped worker's open transaction can keep the gate open; then only a short run may do.
   pgqueue::Connection gatekeeper(database_, soon());
   const auto run_gated = [&] {
     pgqueue::Transaction gate(gatekeeper, pgqueue::Durability::kDurable, {kGateWait});
