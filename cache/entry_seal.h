@@ -65,17 +65,11 @@ inline std::vector<std::string> pepper_ids(const safety::PepperSet& peppers) {
   return ids;
 }
 
-// A subject's hash under each pepper.
-struct PepperedHash {
-  safety::Digest current{};
-  std::optional<safety::Digest> previous;
-};
-
-inline PepperedHash peppered_hash(const safety::PepperSet& peppers, std::string_view label,
-                                  std::string_view bytes) {
-  PepperedHash hash{peppers.current.key.mac(label, bytes), std::nullopt};
-  if (peppers.previous) hash.previous = peppers.previous->key.mac(label, bytes);
-  return hash;
+// A subject's hash under the previous pepper, if there is one.
+inline std::optional<safety::Digest> previous_hash(const safety::PepperSet& peppers,
+                                                   std::string_view label, std::string_view bytes) {
+  if (!peppers.previous) return std::nullopt;
+  return peppers.previous->key.mac(label, bytes);
 }
 
 // The keys of a batch of subjects under both peppers, for one call of the hot cache, and which of
@@ -99,22 +93,27 @@ class PepperedKeys {
   std::span<const Key> keys() const { return keys_; }
 
   struct Answer {
-    // Null: no sealed entry.
+    // Null: none that is good.
     const LookupOf<Entry>* hit = nullptr;
     // The hit, or a value of a newer schema, stands under the current key: do not write over it.
     bool is_current = false;
+    // Redis said what stands under the current key.
+    bool is_seen = false;
   };
 
-  // `lookups`: the answers to keys().
+  // `lookups`: the answers to keys(). `is_good(lookup)` is asked for the current key's, then for
+  // the previous one's, until it is true; it checks the seal.
+  template <typename IsGood>
   Answer answer(std::size_t subject, std::span<const LookupOf<Entry>> lookups,
-                const safety::PepperSet& peppers) const {
+                IsGood&& is_good) const {
     const Places& places = places_.at(subject);
     const LookupOf<Entry>& current = lookups[places.current];
-    if (is_good(current, peppers)) return {&current, true};
-    if (places.previous && is_good(lookups[*places.previous], peppers)) {
-      return {&lookups[*places.previous], current.is_newer_schema};
+    const bool is_seen = current.outcome != LookupOf<Entry>::Outcome::kUnavailable;
+    if (is_good(current)) return {&current, true, is_seen};
+    if (places.previous && is_good(lookups[*places.previous])) {
+      return {&lookups[*places.previous], current.is_newer_schema, is_seen};
     }
-    return {nullptr, current.is_newer_schema};
+    return {nullptr, current.is_newer_schema, is_seen};
   }
 
  private:
@@ -122,10 +121,6 @@ class PepperedKeys {
     std::size_t current;
     std::optional<std::size_t> previous;
   };
-
-  static bool is_good(const LookupOf<Entry>& lookup, const safety::PepperSet& peppers) {
-    return lookup.entry && is_sealed(*lookup.entry, peppers);
-  }
 
   std::vector<Key> keys_;
   std::vector<Places> places_;

@@ -38,10 +38,6 @@ std::size_t command_count(std::size_t keys) {
   return (keys + kKeysPerCommand - 1) / kKeysPerCommand;
 }
 
-// PTTL's answers for a key that is not there, and for one that never expires.
-constexpr std::int64_t kNoKey = -2;
-constexpr std::int64_t kNoTtl = -1;
-
 // How long a DNS entry may still be used. Its value and its PTTL are read one after the other, so
 // the PTTL may be that of a later value: the entry's own time bounds it.
 milliseconds dns_life(const DnsEntry& entry, std::int64_t pttl_ms, const safety::Clock& clock) {
@@ -182,12 +178,12 @@ class HotCache::Reading {
         lookup = all_unavailable<Entry>(1).front();
         return;
       }
-      if (pttl->integer == kNoTtl) {
+      if (pttl->integer == kPttlNoTtl) {
         // None of ours: each is written with its time to live.
         cache_.counters_.count(Entry::kKind, &HotKindStats::undecodable);
         return note_bad<Entry>(reply, key, false);
       }
-      const bool is_gone = pttl->integer == kNoKey;
+      const bool is_gone = pttl->integer == kPttlNoKey;
       lookup.life = is_gone ? milliseconds(0) : dns_life(entry, pttl->integer, cache_.clock_);
       if (lookup.life.count() <= 0) return;
     }

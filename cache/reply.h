@@ -36,6 +36,10 @@ enum class ErrorClass {
   kOther,
 };
 
+// PTTL's and TTL's answers for a key that is not there, and for one that never expires.
+inline constexpr std::int64_t kPttlNoKey = -2;
+inline constexpr std::int64_t kPttlNoTtl = -1;
+
 inline constexpr std::size_t kErrorClassCount = static_cast<std::size_t>(ErrorClass::kOther) + 1;
 
 // The class of an error reply's text (without the leading '-').

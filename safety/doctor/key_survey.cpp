@@ -49,9 +49,9 @@ bool speaks_of_state(std::string_view key) {
 void count(const std::string& key, std::span<const Reply> answers, const DoctorOptions& options,
            KeyFigures& figures) {
   const std::int64_t ttl_ms = answers[1].integer;
-  if (ttl_ms == -2) return;  // it ended between the scan and now
+  if (ttl_ms == cache::kPttlNoKey) return;  // it ended between the scan and now
   ++figures.keys;
-  if (ttl_ms == -1) ++figures.without_ttl;
+  if (ttl_ms == cache::kPttlNoTtl) ++figures.without_ttl;
   switch (sort_of_key(key)) {
     case KeySort::kOurs: {
       const auto parsed = cache::parse_key(key);

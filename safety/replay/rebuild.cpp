@@ -10,8 +10,6 @@ namespace {
 constexpr std::int32_t kPageRows = 2'000;
 // With a rate, batches are small enough that it pauses about this often.
 constexpr std::uint64_t kBatchesPerSecond = 10;
-// PTTL's answer.
-constexpr std::int64_t kNoKey = -2;
 
 std::size_t batch_size(const RebuildOptions& options) {
   const auto asked = std::max<std::size_t>(options.batch_keys, 1);
@@ -52,19 +50,9 @@ RebuildCounts Rebuild::total() const {
   return total;
 }
 
-VerdictStreamOptions Rebuild::stream_options(std::optional<PlaceToken> from) const {
-  VerdictStreamOptions options{.from = std::move(from), .page = {.rows = kPageRows}};
-  options.page.evidence_bytes = static_cast<std::int32_t>(cache::kValueBytesMax);
-  options.evidence_age_of = [this](std::string_view kind) {
-    const auto key_kind = key_kind_of(kind);
-    return key_kind ? judge_.ttl_of(*key_kind) : std::chrono::seconds(0);
-  };
-  return options;
-}
-
 RebuildEnd Rebuild::run() {
   if (check_place() == Flow::kStop) return end_;
-  VerdictStream stream(database_, stream_options(began_at_));
+  VerdictStream stream(database_, stream_options(judge_, kPageRows, began_at_));
   while (const auto lot = stream.next()) {
     if (take_lot(*lot) == Flow::kStop) return end_;
   }
@@ -78,7 +66,7 @@ Rebuild::Flow Rebuild::check_place() {
   constexpr int kLotsMax = 16;
   cache::CommandBuffer commands;
   {
-    VerdictStream stream(database_, stream_options(std::nullopt));
+    VerdictStream stream(database_, stream_options(judge_, kPageRows));
     for (int i = 0; i < kLotsMax && commands.count() == 0; ++i) {
       const auto lot = stream.next();
       if (!lot) break;
@@ -96,7 +84,7 @@ Rebuild::Flow Rebuild::check_place() {
   std::size_t lost = 0;
   for (const cache::Reply& reply : result.replies) {
     if (reply.is_error()) return fail(cache::Trouble::kNone, reply.error);
-    if (reply.integer == kNoKey) ++lost;
+    if (reply.integer == cache::kPttlNoKey) ++lost;
   }
   if (2 * lost <= result.replies.size()) return Flow::kGoOn;
   began_at_.reset();
@@ -147,8 +135,8 @@ Rebuild::Flow Rebuild::send() {
     for (const cache::Reply& reply : result.replies) {
       if (reply.is_error()) return fail(cache::Trouble::kNone, reply.error);
       // SET NX answers nil where there is a value; PTTL a negative number where there is no key.
-      const bool is_new =
-          options_.is_dry_run ? reply.integer == kNoKey : reply.kind != cache::Reply::Kind::kNil;
+      const bool is_new = options_.is_dry_run ? reply.integer == cache::kPttlNoKey
+                                              : reply.kind != cache::Reply::Kind::kNil;
       ++(is_new ? counts.written : counts.present);
     }
   }

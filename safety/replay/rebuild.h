@@ -97,7 +97,6 @@ class Rebuild {
  private:
   enum class Flow { kGoOn, kStop };
 
-  VerdictStreamOptions stream_options(std::optional<PlaceToken> from) const;
   // Forgets the place when Redis has lost what lies before it.
   Flow check_place();
   Flow take_lot(const VerdictLot& lot);

@@ -14,8 +14,6 @@ using cache::Reply;
 
 // Rows of a subject that a value is compared with: one a config version, the newest first.
 constexpr std::int32_t kRowsMax = 4;
-constexpr std::int64_t kNoKey = -2;
-constexpr std::int64_t kNoTtl = -1;
 // PTTL and the clocks of two servers are not read at the same moment.
 constexpr std::chrono::seconds kTtlSlack{2};
 
@@ -85,8 +83,8 @@ CheckEnd ValueCheck::read(std::span<const NamedKey> keys, std::vector<CheckedKey
     Reply& value = result.replies[2 * i];
     const Reply& ttl = result.replies[2 * i + 1];
     if (ttl.is_error()) return {cache::Trouble::kNone, ttl.error};
-    const bool is_gone = ttl.integer == kNoKey || value.kind == Reply::Kind::kNil;
-    if (ttl.integer == kNoTtl) {
+    const bool is_gone = ttl.integer == cache::kPttlNoKey || value.kind == Reply::Kind::kNil;
+    if (ttl.integer == cache::kPttlNoTtl) {
       checked[i].ttl = std::nullopt;
     } else {
       checked[i].ttl = std::chrono::milliseconds(ttl.integer);

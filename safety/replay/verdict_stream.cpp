@@ -64,6 +64,17 @@ void for_each_subject(const VerdictLot& lot,
   }
 }
 
+VerdictStreamOptions stream_options(const RowJudge& judge, std::int32_t page_rows,
+                                    std::optional<PlaceToken> from) {
+  VerdictStreamOptions options{.from = std::move(from), .page = {.rows = page_rows}};
+  options.page.evidence_bytes = static_cast<std::int32_t>(cache::kValueBytesMax);
+  options.evidence_age_of = [&judge](std::string_view kind) {
+    const auto key_kind = key_kind_of(kind);
+    return key_kind ? judge.ttl_of(*key_kind) : std::chrono::seconds(0);
+  };
+  return options;
+}
+
 VerdictStream::VerdictStream(pgqueue::Connection& connection, VerdictStreamOptions options)
     : connection_(connection),
       options_(std::move(options)),

@@ -27,6 +27,7 @@
 #include "safety/base/clock.h"
 #include "safety/base/mutex.h"
 #include "safety/replay/place_token.h"
+#include "safety/replay/row_judge.h"
 
 namespace han::safety {
 
@@ -48,6 +49,10 @@ struct VerdictStreamOptions {
   std::chrono::seconds statement_timeout{60};
   std::size_t lots_max = 2;
 };
+
+// Evidence of rows that may still be cached by what `judge`, which must outlive the stream, says.
+VerdictStreamOptions stream_options(const RowJudge& judge, std::int32_t page_rows,
+                                    std::optional<PlaceToken> from = std::nullopt);
 
 class VerdictStream {
  public:

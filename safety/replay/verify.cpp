@@ -135,13 +135,7 @@ Verify::Flow Verify::walk_keys() {
 }
 
 Verify::Flow Verify::walk_rows() {
-  VerdictStreamOptions options{.from = std::nullopt, .page = {.rows = kPageRows}};
-  options.page.evidence_bytes = static_cast<std::int32_t>(cache::kValueBytesMax);
-  options.evidence_age_of = [this](std::string_view kind) {
-    const auto key_kind = key_kind_of(kind);
-    return key_kind ? judge_.ttl_of(*key_kind) : std::chrono::seconds(0);
-  };
-  VerdictStream stream(connections_.database, std::move(options));
+  VerdictStream stream(connections_.database, stream_options(judge_, kPageRows));
   while (const auto lot = stream.next()) {
     std::vector<RowKey> keys;
     Flow flow = Flow::kGoOn;
@@ -197,8 +191,7 @@ Verify::Flow Verify::look_for_presence(std::span<const RowKey> keys) {
   for (std::size_t i = 0; i < keys.size(); ++i) {
     const cache::Reply& reply = result.replies[i];
     if (reply.is_error()) return fail({cache::Trouble::kNone, reply.error});
-    constexpr std::int64_t kNoKey = -2;
-    if (reply.integer == kNoKey) ++report_.of(keys[i].key.parts.kind).missing;
+    if (reply.integer == cache::kPttlNoKey) ++report_.of(keys[i].key.parts.kind).missing;
   }
   return Flow::kGoOn;
 }

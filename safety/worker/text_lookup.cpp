@@ -5,7 +5,6 @@
 #include <utility>
 #include <variant>
 
-#include "cache/entry_seal.h"
 #include "pgqueue/error.h"
 #include "pgqueue/verdict_rows.h"
 #include "safety/base/hex.h"
@@ -86,7 +85,7 @@ TextLookup::Found TextLookup::usable(const cache::TextEntry& entry, const Digest
     metrics_.count("evidence_refused_total", layer);
     return nullptr;
   }
-  std::string bytes = encode(evidence, hash);
+  std::string bytes = cache::reseal_entry(entry, hash, peppers_);
   return std::make_shared<CachedText>(CachedText{std::move(evidence), std::move(bytes), ""});
 }
 
@@ -111,23 +110,24 @@ TextLookup::Missing TextLookup::find_local(std::vector<TextSubject>& subjects) {
   return missing;
 }
 
-// One Lookup a key: the current pepper's keys first, then the previous one's, in one round trip.
-std::vector<cache::Lookup> TextLookup::ask_redis(const Missing& missing, Deadline deadline) {
-  std::vector<cache::TextKey> keys;
-  for (const TextSubject* subject : missing) keys.push_back(key_of(subject->hash));
-  if (peppers_.previous) {
-    for (const TextSubject* subject : missing) {
-      keys.push_back(key_of(peppers_.previous->key.mac(kLabel, subject->text)));
+TextLookup::RedisKeys TextLookup::redis_keys(const Missing& missing) const {
+  RedisKeys keys;
+  for (const TextSubject* subject : missing) {
+    std::optional<cache::TextKey> previous;
+    if (const auto hash = cache::previous_hash(peppers_, kLabel, subject->text)) {
+      previous = key_of(*hash);
     }
+    keys.add(key_of(subject->hash), std::move(previous));
   }
-  return hot_cache_->get_texts(keys, pepper_ids_, deadline);
+  return keys;
 }
 
 TextLookup::Missing TextLookup::find_redis(Missing missing) {
   if (hot_cache_ == nullptr || missing.empty()) return missing;
   const auto grant = budget_.ask(missing.size());
   if (!grant) return missing;  // Redis does not pay now
-  const auto lookups = ask_redis(missing, grant->deadline());
+  const RedisKeys keys = redis_keys(missing);
+  const auto lookups = hot_cache_->get_texts(keys.keys(), pepper_ids_, grant->deadline());
   if (std::ranges::all_of(lookups, [](const cache::Lookup& lookup) {
         return lookup.outcome == cache::Lookup::Outcome::kUnavailable;
       })) {
@@ -137,19 +137,18 @@ TextLookup::Missing TextLookup::find_redis(Missing missing) {
   const std::size_t asked = missing.size();
   Missing rest;
   for (std::size_t i = 0; i < asked; ++i) {
-    // What a newer process has written under the current key stays.
-    missing[i]->is_in_redis = lookups[i].is_newer_schema;
-    missing[i]->is_seen_there = lookups[i].outcome != cache::Lookup::Outcome::kUnavailable;
-    for (std::size_t at = i; at < lookups.size() && !missing[i]->found; at += asked) {
-      if (!lookups[at].entry) continue;
-      missing[i]->found = usable(*lookups[at].entry, missing[i]->hash, "redis");
-      // An entry under the previous pepper is written anew under the current one.
-      if (at == i) missing[i]->is_in_redis = missing[i]->found != nullptr;
-    }
-    if (missing[i]->found) {
-      missing[i]->layer = Layer::kRedis;
+    TextSubject& subject = *missing[i];
+    const auto answer = keys.answer(i, lookups, [&](const cache::Lookup& lookup) {
+      if (lookup.entry) subject.found = usable(*lookup.entry, subject.hash, "redis");
+      return subject.found != nullptr;
+    });
+    // An entry under the previous pepper is written anew under the current one.
+    subject.is_in_redis = answer.is_current;
+    subject.is_seen_there = answer.is_seen;
+    if (subject.found) {
+      subject.layer = Layer::kRedis;
     } else {
-      rest.push_back(missing[i]);
+      rest.push_back(&subject);
     }
   }
   // Only what could be used has saved anything: a server that lies does not pay.
@@ -163,9 +162,8 @@ TextLookup::Missing TextLookup::find_database(Missing missing) {
   std::map<pgqueue::VerdictSubject, TextSubject*> by_subject;
   for (TextSubject* subject : missing) {
     by_subject[{raw(subject->hash), peppers_.current.id}] = subject;
-    if (peppers_.previous) {
-      const Digest old = peppers_.previous->key.mac(kLabel, subject->text);
-      by_subject[{raw(old), peppers_.previous->id}] = subject;
+    if (const auto old = cache::previous_hash(peppers_, kLabel, subject->text)) {
+      by_subject[{raw(*old), peppers_.previous->id}] = subject;
     }
   }
   std::vector<pgqueue::VerdictSubject> wanted;

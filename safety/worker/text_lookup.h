@@ -25,6 +25,7 @@
 #include <string_view>
 #include <vector>
 
+#include "cache/entry_seal.h"
 #include "cache/hot_cache.h"
 #include "cache/local_cache.h"
 #include "cache/single_flight.h"
@@ -100,7 +101,8 @@ class TextLookup {
   cache::TextKey key_of(const Digest& hash) const;
   Missing find_local(std::vector<TextSubject>& subjects);
   Missing find_redis(Missing missing);
-  std::vector<cache::Lookup> ask_redis(const Missing& missing, Deadline deadline);
+  using RedisKeys = cache::PepperedKeys<cache::TextEntry>;
+  RedisKeys redis_keys(const Missing& missing) const;
   Missing find_database(Missing missing);
   void compute(const Missing& missing, TextScratch& scratch);
   // Evidence from outside, or null when it cannot be used.

@@ -71,8 +71,18 @@ class EntrySeal : public testing::Test {
     return seal_entry(entry, peppers.current);
   }
 
-  static PepperedHash hash(const PepperSet& peppers) {
-    return peppered_hash(peppers, "label", "what is judged");
+  struct Hashes {
+    safety::Digest current;
+    std::optional<safety::Digest> previous;
+  };
+  static Hashes hash(const PepperSet& peppers) {
+    constexpr std::string_view kText = "what is judged";
+    return {peppers.current.key.mac("label", kText), previous_hash(peppers, "label", kText)};
+  }
+  static auto is_sealed_by(const PepperSet& peppers) {
+    return [&](const LookupOf<Entry>& lookup) {
+      return lookup.entry && is_sealed(*lookup.entry, peppers);
+    };
   }
 };
 
@@ -119,16 +129,16 @@ TYPED_TEST(EntrySeal, RotationReadsBothAndWritesTheCurrentOne) {
   std::vector<LookupOf<TypeParam>> lookups = {this->lookup(keys.keys()[0], "", peppers),
                                               this->lookup(keys.keys()[1], before, peppers),
                                               this->lookup(keys.keys()[2], "", peppers)};
-  auto answer = keys.answer(0, lookups, peppers);
+  auto answer = keys.answer(0, lookups, this->is_sealed_by(peppers));
   ASSERT_NE(answer.hit, nullptr);
   EXPECT_FALSE(answer.is_current);
-  EXPECT_EQ(keys.answer(1, lookups, peppers).hit, nullptr);
+  EXPECT_EQ(keys.answer(1, lookups, this->is_sealed_by(peppers)).hit, nullptr);
 
   // It is written anew, and then the current one is taken.
   const auto after = reseal_entry(*answer.hit->entry, hash.current, peppers);
   EXPECT_EQ(after, this->written(new_peppers()));
   lookups[0] = this->lookup(keys.keys()[0], after, peppers);
-  answer = keys.answer(0, lookups, peppers);
+  answer = keys.answer(0, lookups, this->is_sealed_by(peppers));
   ASSERT_EQ(answer.hit, &lookups[0]);
   EXPECT_TRUE(answer.is_current);
 }
@@ -145,7 +155,7 @@ TYPED_TEST(EntrySeal, AValueWithoutASealIsNoAnswerAndIsWrittenOver) {
       this->lookup(keys.keys()[0], encode_entry(forged), peppers),
       this->lookup(keys.keys()[1], "", peppers)};
   ASSERT_TRUE(lookups[0].entry.has_value());
-  const auto answer = keys.answer(0, lookups, peppers);
+  const auto answer = keys.answer(0, lookups, this->is_sealed_by(peppers));
   EXPECT_EQ(answer.hit, nullptr);
   EXPECT_FALSE(answer.is_current);
 }
@@ -158,7 +168,7 @@ TYPED_TEST(EntrySeal, ANewerValueIsNotWrittenOver) {
   const std::vector<LookupOf<TypeParam>> lookups = {
       this->lookup(keys.keys()[0], "{\"schema_version\":2}", peppers),
       this->lookup(keys.keys()[1], this->written(old_peppers()), peppers)};
-  const auto answer = keys.answer(0, lookups, peppers);
+  const auto answer = keys.answer(0, lookups, this->is_sealed_by(peppers));
   EXPECT_EQ(answer.hit, &lookups[1]);
   EXPECT_TRUE(answer.is_current);
 }
