@@ -14,6 +14,7 @@
 #include "cache/connection.h"
 #include "cache/wake_fd.h"
 #include "tests/support/await.h"
+#include "tests/support/deadlines.h"
 #include "tests/support/redis_server.h"
 #include "tests/support/tcp_gate.h"
 
@@ -23,9 +24,6 @@ namespace {
 using namespace cache;
 using safety::Deadline;
 using std::chrono::milliseconds;
-
-Deadline late() { return Deadline::after(kAwaitLimit); }
-Deadline in(int ms) { return Deadline::after(milliseconds(ms)); }
 
 std::unique_ptr<Connection> open(const std::string& url, Deadline deadline = late()) {
   return Connection::open(RedisUrl::parse(url), ReplyLimits{}, deadline).connection;

@@ -10,6 +10,7 @@
 #include "cache/pool.h"
 #include "safety/base/hex.h"
 #include "tests/support/await.h"
+#include "tests/support/deadlines.h"
 #include "tests/support/redis_server.h"
 #include "tests/support/scripted_redis.h"
 
@@ -17,10 +18,7 @@ namespace han::tests {
 namespace {
 
 using namespace cache;
-using safety::Deadline;
 using std::chrono::milliseconds;
-
-Deadline late() { return Deadline::after(kAwaitLimit); }
 
 std::string percent_escaped(const std::string& bytes) {
   std::string out;

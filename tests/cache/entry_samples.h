@@ -9,6 +9,7 @@
 #include <iterator>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "cache/dns_entry.h"
@@ -99,6 +100,18 @@ inline std::string golden(const std::string& name) {
   std::ifstream in("tests/cache/golden/" + name, std::ios::binary);
   EXPECT_TRUE(in) << "no golden file " << name;
   return {std::istreambuf_iterator<char>(in), {}};
+}
+
+// Each entry is written as its golden file, and read from it, spelled as it is or otherwise.
+template <typename Entry, typename Decode>
+void expect_golden(const std::vector<std::pair<std::string, Entry>>& rows, const Decode& decode) {
+  for (const auto& [name, entry] : rows) {
+    const std::string bytes = golden(name);
+    EXPECT_EQ(encode_entry(entry), bytes) << name;
+    EXPECT_EQ(decode(bytes).outcome, cache::DecodeOutcome::kEntry) << name;
+    EXPECT_EQ(decode(bytes).entry, entry) << name;
+    EXPECT_EQ(decode(" " + bytes).entry, entry) << name;
+  }
 }
 
 inline std::string replaced(std::string text, std::string_view from, std::string_view to) {

@@ -13,6 +13,7 @@
 
 #include "cache/pool.h"
 #include "tests/support/await.h"
+#include "tests/support/deadlines.h"
 #include "tests/support/free_port.h"
 #include "tests/support/redis_server.h"
 #include "tests/support/scripted_redis.h"
@@ -26,9 +27,6 @@ using safety::Deadline;
 using std::chrono::milliseconds;
 
 const std::string kKey = "han:safety:test:matrix";
-
-Deadline late() { return Deadline::after(kAwaitLimit); }
-Deadline in(int ms) { return Deadline::after(milliseconds(ms)); }
 
 PoolOptions options_for(const std::string& url) {
   PoolOptions options;

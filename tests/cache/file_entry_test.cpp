@@ -31,13 +31,7 @@ TEST(FileEntry, WritesAndReadsTheGoldenFiles) {
       {"file_entry_v1_full.json", sample_file_entry()},
       {"file_entry_v1_empty.json", small},
   };
-  for (const auto& [name, entry] : rows) {
-    const auto bytes = golden(name);
-    EXPECT_EQ(encode_entry(entry), bytes) << name;
-    EXPECT_EQ(decode(bytes).outcome, DecodeOutcome::kEntry) << name;
-    EXPECT_EQ(decode(bytes).entry, entry) << name;
-    EXPECT_EQ(decode(" " + bytes).entry, entry) << name;
-  }
+  expect_golden(rows, decode);
 }
 
 TEST(FileEntry, RefusesAValueOfAnotherSubjectVersionOrPepper) {

@@ -8,6 +8,7 @@
 
 #include "cache/hot_cache.h"
 #include "tests/support/await.h"
+#include "tests/support/deadlines.h"
 #include "tests/support/free_port.h"
 #include "tests/support/redis_server.h"
 #include "tests/support/tcp_gate.h"
@@ -23,9 +24,6 @@ using Outcome = Lookup::Outcome;
 const std::string kRules = "0123456789abcdef0123456789abcdef";
 const std::vector<std::string> kPeppers = {"p1", "p0"};
 constexpr std::chrono::hours kTtl{1};
-
-Deadline late() { return Deadline::after(kAwaitLimit); }
-Deadline in(int ms) { return Deadline::after(milliseconds(ms)); }
 
 TextKey key_of(const std::string& text) { return {safety::sha256(text), kRules}; }
 

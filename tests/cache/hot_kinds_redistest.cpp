@@ -11,6 +11,7 @@
 #include "cache/hot_cache.h"
 #include "tests/cache/entry_samples.h"
 #include "tests/support/await.h"
+#include "tests/support/deadlines.h"
 #include "tests/support/fake_clock.h"
 #include "tests/support/redis_server.h"
 #include "tests/support/tcp_gate.h"
@@ -22,8 +23,6 @@ using namespace cache;
 using safety::Deadline;
 using std::chrono::milliseconds;
 using std::chrono::seconds;
-
-Deadline late() { return Deadline::after(kAwaitLimit); }
 
 // What is judged in these tests; none of it may be found in Redis.
 const std::string kText = "zebra gift card";

@@ -5,16 +5,13 @@
 #include <string>
 
 #include "cache/key_scan.h"
-#include "tests/support/await.h"
+#include "tests/support/deadlines.h"
 #include "tests/support/redis_server.h"
 
 namespace han::tests {
 namespace {
 
 using namespace cache;
-using safety::Deadline;
-
-Deadline late() { return Deadline::after(kAwaitLimit); }
 
 std::unique_ptr<Connection> open(const std::string& url, const ReplyLimits& limits = {}) {
   auto opened = Connection::open(RedisUrl::parse(url), limits, late());

@@ -10,6 +10,7 @@
 
 #include "cache/pool.h"
 #include "tests/support/await.h"
+#include "tests/support/deadlines.h"
 #include "tests/support/free_port.h"
 #include "tests/support/redis_server.h"
 #include "tests/support/scripted_redis.h"
@@ -21,9 +22,6 @@ namespace {
 using namespace cache;
 using safety::Deadline;
 using std::chrono::milliseconds;
-
-Deadline late() { return Deadline::after(kAwaitLimit); }
-Deadline in(int ms) { return Deadline::after(milliseconds(ms)); }
 
 PoolOptions options_for(const std::string& url, std::size_t size = 2) {
   PoolOptions options;

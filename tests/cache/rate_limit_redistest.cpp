@@ -13,6 +13,7 @@
 #include "cache/rate_limiter.h"
 #include "cache/socket.h"
 #include "tests/support/await.h"
+#include "tests/support/deadlines.h"
 #include "tests/support/redis_server.h"
 #include "tests/support/wall_clock.h"
 
@@ -20,11 +21,8 @@ namespace han::tests {
 namespace {
 
 using namespace cache;
-using safety::Deadline;
 using std::chrono::microseconds;
 using std::chrono::milliseconds;
-
-Deadline late() { return Deadline::after(kAwaitLimit); }
 
 struct Answer {
   bool operator==(const Answer&) const = default;

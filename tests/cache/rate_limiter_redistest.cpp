@@ -10,6 +10,7 @@
 
 #include "cache/rate_limiter.h"
 #include "tests/support/await.h"
+#include "tests/support/deadlines.h"
 #include "tests/support/fake_clock.h"
 #include "tests/support/free_port.h"
 #include "tests/support/redis_server.h"
@@ -19,12 +20,9 @@ namespace han::tests {
 namespace {
 
 using namespace cache;
-using safety::Deadline;
 using std::chrono::hours;
 using std::chrono::milliseconds;
 using Outcome = RateDecision::Outcome;
-
-Deadline late() { return Deadline::after(kAwaitLimit); }
 
 PoolOptions options_for(const std::string& url, std::size_t size = 2) {
   PoolOptions options;

@@ -4,16 +4,13 @@
 #include <string>
 
 #include "cache/script_check.h"
-#include "tests/support/await.h"
+#include "tests/support/deadlines.h"
 #include "tests/support/redis_server.h"
 
 namespace han::tests {
 namespace {
 
 using namespace cache;
-using safety::Deadline;
-
-Deadline late() { return Deadline::after(kAwaitLimit); }
 
 std::vector<ScriptCheck> check(const std::string& url) {
   const auto opened = Connection::open(RedisUrl::parse(url), ReplyLimits{}, late());

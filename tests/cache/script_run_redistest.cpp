@@ -7,6 +7,7 @@
 #include "cache/key.h"
 #include "cache/script_run.h"
 #include "tests/support/await.h"
+#include "tests/support/deadlines.h"
 #include "tests/support/redis_server.h"
 #include "tests/support/tcp_gate.h"
 
@@ -16,8 +17,6 @@ namespace {
 using namespace cache;
 using safety::Deadline;
 using std::chrono::milliseconds;
-
-Deadline late() { return Deadline::after(kAwaitLimit); }
 
 std::unique_ptr<Connection> open(const std::string& url) {
   return Connection::open(RedisUrl::parse(url), ReplyLimits{}, late()).connection;

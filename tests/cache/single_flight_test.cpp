@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "tests/support/await.h"
+#include "tests/support/deadlines.h"
 
 namespace han::tests {
 namespace {
@@ -21,7 +22,6 @@ using Value = std::shared_ptr<const int>;
 using safety::Deadline;
 
 Deadline soon() { return Deadline::after(std::chrono::milliseconds(1)); }
-Deadline late() { return Deadline::after(kAwaitLimit); }
 
 TEST(SingleFlight, OneLeadsAndTheOthersGetItsValue) {
   Flight flights;

@@ -14,6 +14,7 @@
 #include "cache/socket.h"
 #include "cache/wake_fd.h"
 #include "tests/support/await.h"
+#include "tests/support/deadlines.h"
 #include "tests/support/free_port.h"
 #include "tests/support/redis_server.h"
 #include "tests/support/tcp_gate.h"
@@ -30,8 +31,6 @@ constexpr int kNoWake = -1;
 
 // What the shipped default user may not: PING without a login.
 constexpr const char* kPingOnly = "on nopass -@all +ping";
-
-Deadline late() { return Deadline::after(kAwaitLimit); }
 
 TEST(Socket, MovesBytesOverTcpAndUnixSockets) {
   const RedisServer server({.default_user = kPingOnly});

@@ -14,6 +14,7 @@
 #include "cache/tls.h"
 #include "cache/wakeup.h"
 #include "tests/support/await.h"
+#include "tests/support/deadlines.h"
 #include "tests/support/free_port.h"
 #include "tests/support/redis_server.h"
 #include "tests/support/tcp_gate.h"
@@ -25,9 +26,6 @@ namespace {
 using namespace cache;
 using safety::Deadline;
 using std::chrono::milliseconds;
-
-Deadline late() { return Deadline::after(kAwaitLimit); }
-Deadline in(int ms) { return Deadline::after(milliseconds(ms)); }
 
 CallResult echo(Connection& connection, std::string_view text, Deadline deadline = late()) {
   CommandBuffer commands;

@@ -6,15 +6,13 @@
 
 #include <string>
 
-#include "tests/support/await.h"
+#include "tests/support/deadlines.h"
 #include "tests/support/temp_dir.h"
 
 namespace han::tests {
 namespace {
 
 using safety::Deadline;
-
-Deadline late() { return Deadline::after(kAwaitLimit); }
 
 TEST(Process, TellsHowItEnded) {
   Process process({.argv = {"sh", "-c", "exit 7"}});

@@ -11,17 +11,15 @@
 #include "cache/script_run.h"
 #include "cache/wakeup.h"
 #include "tests/support/await.h"
+#include "tests/support/deadlines.h"
 #include "tests/support/redis_server.h"
 
 namespace han::tests {
 namespace {
 
 using namespace cache;
-using safety::Deadline;
 using std::chrono::milliseconds;
 using Words = std::set<std::string>;
-
-Deadline late() { return Deadline::after(kAwaitLimit); }
 
 std::unique_ptr<Connection> open(const std::string& url) {
   return Connection::open(RedisUrl::parse(url), ReplyLimits{}, late()).connection;

@@ -11,16 +11,14 @@
 #include "cache/hot_cache.h"
 #include "cache/rate_limiter.h"
 #include "tests/support/await.h"
+#include "tests/support/deadlines.h"
 #include "tests/support/redis_server.h"
 
 namespace han::tests {
 namespace {
 
 using namespace cache;
-using safety::Deadline;
 using std::chrono::milliseconds;
-
-Deadline late() { return Deadline::after(kAwaitLimit); }
 
 PoolOptions options_for(const RedisServer& server) {
   PoolOptions options;

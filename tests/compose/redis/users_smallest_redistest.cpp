@@ -15,17 +15,15 @@
 #include "cache/script_check.h"
 #include "cache/wakeup.h"
 #include "tests/support/await.h"
+#include "tests/support/deadlines.h"
 #include "tests/support/redis_server.h"
 
 namespace han::tests {
 namespace {
 
 using namespace cache;
-using safety::Deadline;
 using std::chrono::milliseconds;
 using Words = std::set<std::string>;
-
-Deadline late() { return Deadline::after(kAwaitLimit); }
 
 // The grants ("+get", "~han:safety:*", ...) of a user of the template.
 Words grants_of(const std::string& user) {
