@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "cache/pool.h"
+#include "tests/cache/pool_options.h"
 #include "tests/support/await.h"
 #include "tests/support/deadlines.h"
 #include "tests/support/free_port.h"
@@ -27,18 +28,6 @@ using safety::Deadline;
 using std::chrono::milliseconds;
 
 const std::string kKey = "han:safety:test:matrix";
-
-PoolOptions options_for(const std::string& url) {
-  PoolOptions options;
-  options.endpoint = RedisEndpoint::fixed(RedisUrl::parse(url));
-  options.size = 2;
-  options.connect_timeout = milliseconds(1'000);
-  options.reconnect_delay = safety::Backoff(milliseconds(5), milliseconds(50));
-  options.loss_spread = milliseconds(5);
-  options.connects_per_second = 200;
-  options.breaker.open_delay = safety::Backoff(milliseconds(20), milliseconds(100));
-  return options;
-}
 
 CallResult call(Pool::Lease& lease, std::initializer_list<std::string_view> command,
                 Deadline deadline = late()) {
@@ -60,7 +49,8 @@ class FaultMatrix : public ::testing::Test {
       : server_({.users = {"boss on >pw ~* &* +@all"},
                  .arguments = {"--save", "3600 1", "--enable-debug-command", "yes"}}),
         gate_(server_.port()),
-        pool_(options_for("redis://boss:pw@127.0.0.1:" + std::to_string(gate_.port()))) {
+        pool_(options_for("redis://boss:pw@127.0.0.1:" + std::to_string(gate_.port()), 2,
+                          milliseconds(1'000))) {
     pool_.start();
     EXPECT_TRUE(pool_.wait_connected(late()));
   }
@@ -287,7 +277,7 @@ TEST_F(FaultMatrix, LoadingDuringTheHandshake) {
   const ScriptedRedis server([&](const ScriptedRedis::Command&) -> std::string {
     return is_loading ? "-LOADING Redis is loading the dataset in memory\r\n" : "+PONG\r\n";
   });
-  Pool pool(options_for(server.url()));
+  Pool pool(options_for(server.url(), 2, milliseconds(1'000)));
   pool.start();
   ASSERT_TRUE(await([&] { return pool.stats().connect_failures > 1; }));
   EXPECT_EQ(pool.stats().last_error, ErrorClass::kLoading);

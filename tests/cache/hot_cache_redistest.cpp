@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "cache/hot_cache.h"
+#include "tests/cache/pool_options.h"
 #include "tests/support/await.h"
 #include "tests/support/deadlines.h"
 #include "tests/support/free_port.h"
@@ -33,17 +34,6 @@ TextEntry entry_of(const std::string& text) {
 }
 
 TextWrite write_of(const std::string& text) { return {key_of(text), encode_entry(entry_of(text))}; }
-
-PoolOptions options_for(const std::string& url) {
-  PoolOptions options;
-  options.endpoint = RedisEndpoint::fixed(RedisUrl::parse(url));
-  options.size = 2;
-  options.connect_timeout = milliseconds(200);
-  options.reconnect_delay = safety::Backoff(milliseconds(5), milliseconds(50));
-  options.connects_per_second = 200;
-  options.breaker.open_delay = safety::Backoff(milliseconds(20), milliseconds(100));
-  return options;
-}
 
 // A pool and a hot cache over one address.
 struct Site {

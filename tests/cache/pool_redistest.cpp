@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "cache/pool.h"
+#include "tests/cache/pool_options.h"
 #include "tests/support/await.h"
 #include "tests/support/deadlines.h"
 #include "tests/support/free_port.h"
@@ -22,18 +23,6 @@ namespace {
 using namespace cache;
 using safety::Deadline;
 using std::chrono::milliseconds;
-
-PoolOptions options_for(const std::string& url, std::size_t size = 2) {
-  PoolOptions options;
-  options.endpoint = RedisEndpoint::fixed(RedisUrl::parse(url));
-  options.size = size;
-  options.connect_timeout = milliseconds(200);
-  options.reconnect_delay = safety::Backoff(milliseconds(5), milliseconds(50));
-  options.loss_spread = milliseconds(5);
-  options.connects_per_second = 200;
-  options.breaker.open_delay = safety::Backoff(milliseconds(20), milliseconds(100));
-  return options;
-}
 
 std::string url_of(const RedisServer& server, const TcpGate& gate) {
   return server.url_at(gate.port());

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "cache/rate_limiter.h"
+#include "tests/cache/pool_options.h"
 #include "tests/support/await.h"
 #include "tests/support/deadlines.h"
 #include "tests/support/fake_clock.h"
@@ -23,17 +24,6 @@ using namespace cache;
 using std::chrono::hours;
 using std::chrono::milliseconds;
 using Outcome = RateDecision::Outcome;
-
-PoolOptions options_for(const std::string& url, std::size_t size = 2) {
-  PoolOptions options;
-  options.endpoint = RedisEndpoint::fixed(RedisUrl::parse(url));
-  options.size = size;
-  options.connect_timeout = milliseconds(500);
-  options.reconnect_delay = safety::Backoff(milliseconds(5), milliseconds(50));
-  options.connects_per_second = 200;
-  options.breaker.open_delay = safety::Backoff(milliseconds(20), milliseconds(100));
-  return options;
-}
 
 // What one process has: a pool, a clock of its own, and the limiter.
 struct Site {

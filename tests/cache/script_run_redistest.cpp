@@ -6,6 +6,7 @@
 
 #include "cache/key.h"
 #include "cache/script_run.h"
+#include "tests/cache/pool_options.h"
 #include "tests/support/await.h"
 #include "tests/support/deadlines.h"
 #include "tests/support/redis_server.h"
@@ -23,17 +24,6 @@ std::unique_ptr<Connection> open(const std::string& url) {
 }
 
 std::string key_of(int number) { return RateKey("test", static_cast<std::uint64_t>(number)).str(); }
-
-PoolOptions options_for(const std::string& url, std::size_t size = 1) {
-  PoolOptions options;
-  options.endpoint = RedisEndpoint::fixed(RedisUrl::parse(url));
-  options.size = size;
-  options.connect_timeout = milliseconds(500);
-  options.reconnect_delay = safety::Backoff(milliseconds(5), milliseconds(50));
-  options.connects_per_second = 200;
-  options.breaker.open_delay = safety::Backoff(milliseconds(20), milliseconds(100));
-  return options;
-}
 
 std::int64_t calls_of(const RedisServer& server, const std::string& command) {
   const auto stats = server.ask({"INFO", "commandstats"});
@@ -95,7 +85,7 @@ TEST(ScriptRun, DeletesAlsoFromAServerThatIsFull) {
 TEST(ScriptRun, B11_WhatWasLostIsLoadedOnceAndRunOnce) {
   const RedisServer server;
   // INCR, which the product does not use, shows best how often something ran.
-  Pool pool(options_for(server.admin_url()));
+  Pool pool(options_for(server.admin_url(), 1));
   pool.start();
   ASSERT_TRUE(pool.wait_connected(late()));
   EXPECT_EQ(pool.stats().script_load_errors, 0u);
@@ -124,7 +114,7 @@ TEST(ScriptRun, B11_WhatWasLostIsLoadedOnceAndRunOnce) {
 // covers 000-X08
 TEST(ScriptRun, B10_ARestartedServerGetsTheScriptsWithTheConnection) {
   RedisServer server;
-  Pool pool(options_for(server.url()));
+  Pool pool(options_for(server.url(), 1));
   pool.start();
   for (int i = 0; i < 2; ++i) {
     ASSERT_TRUE(pool.wait_connected(late()));
@@ -159,7 +149,7 @@ TEST(ScriptRun, ScriptsThatMayNotBeLoadedStayLostAndSpoilNothing) {
   RedisServerOptions options;
   options.users = {"app on >pw ~han:safety:* -@all +ping +evalsha +set"};
   const RedisServer server(options);
-  Pool pool(options_for("redis://app:pw@127.0.0.1:" + std::to_string(server.port())));
+  Pool pool(options_for("redis://app:pw@127.0.0.1:" + std::to_string(server.port()), 1));
   pool.start();
   ASSERT_TRUE(pool.wait_connected(late())) << "the cache works without scripts";
   EXPECT_EQ(pool.stats().script_load_errors, all_scripts().size());
