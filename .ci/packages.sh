@@ -6,9 +6,10 @@
 build_packages=(
   g++ cmake ninja-build ccache mold pkgconf git python3 libpq-dev libpqxx-dev libhiredis-dev
   libssl-dev libxxhash-dev libspdlog-dev libfmt-dev libgtest-dev libgmock-dev libvectorscan-dev
-  libicu-dev nlohmann-json3-dev libcli11-dev libcpp-httplib-dev libyaml-cpp-dev prometheus-cpp-dev)
+  libicu-dev libpsl-dev publicsuffix libc-ares-dev nlohmann-json3-dev libcli11-dev
+  libcpp-httplib-dev libyaml-cpp-dev prometheus-cpp-dev libcurl4-openssl-dev)
 # docker-compose reads compose/ in a test; no Docker is needed for that.
-server_packages=(redis-server postgresql pgbouncer faketime spin docker-compose python3-yaml)
+server_packages=(redis-server postgresql pgbouncer nsd faketime spin docker-compose python3-yaml)
 # Version 14 is the one that formatting and clang-tidy are written for; without it (Debian 13) the
 # newest one serves for the thread-safety analysis and the fuzzers.
 clang_versions=(14 19 18 17 16 15)

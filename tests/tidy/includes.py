@@ -15,16 +15,17 @@ INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
 LEAVES = ("pgqueue/", "cache/", "dns/")
 # Only these parts of safety/ bring the leaves together.
 COMPOSITION = ("safety/worker/", "safety/replay/", "safety/doctor/", "safety/apps/",
-               "safety/engine.", "safety/engine_", "safety/han_safety.")
+               "safety/engine.", "safety/engine_", "safety/link_judge", "safety/han_safety.")
 
 # Third-party header (by the start of its name) -> the product files that own it.
 OWNERS = {
     "pqxx/": ["pgqueue/*.cpp"],
     "libpq-fe.h": ["pgqueue/*.cpp"],
     "hiredis/": ["cache/protocol.cpp"],
-    "ares.h": ["dns/channel.cpp"],
+    "ares.h": ["dns/*.cpp"],
     "hs.h": ["safety/text/rule_database.cpp"],
-    "unicode/": ["safety/text/*.cpp"],
+    "libpsl.h": ["safety/link/public_suffix.cpp"],
+    "unicode/": ["safety/text/*.cpp", "safety/link/*.cpp"],
     "yaml-cpp/": ["safety/yaml_file.cpp"],
     "openssl/": ["cache/tls.cpp", "safety/base/*.cpp"],
     "xxhash.h": ["safety/base/digest.cpp"],
