@@ -58,11 +58,12 @@ LimitsConfig read_limits(const YamlNode& node) {
 Config read_config(const YamlDocument& document) {
   Config config;
   const YamlNode root = document.root();
-  root.allow_only({"schema", "policy", "ttl", "limits"});
+  root.allow_only({"schema", "policy", "ttl", "limits", "links"});
   root.require_schema(1);
   if (const auto node = root.find("policy")) config.policy = read_policy(*node);
   if (const auto node = root.find("ttl")) config.ttl = read_ttl(*node);
   if (const auto node = root.find("limits")) config.limits = read_limits(*node);
+  if (const auto node = root.find("links")) config.links = read_links_config(*node);
   config.version = config_version(config);
   return config;
 }
@@ -96,6 +97,7 @@ std::string config_version(const Config& config) {
   add("ttl.file", std::to_string(config.ttl.file.count()));
   add("ttl.dns", std::to_string(config.ttl.dns.count()));
   add("text_bytes_max", std::to_string(config.limits.text_bytes_max));
+  canonical += canonical_form(config.links);
   return version_string(sha256(canonical));
 }
 

@@ -10,6 +10,7 @@
 //       categories: {spam: monitor}   # block | monitor, per category
 //     ttl: {text_hours: 48, link_hours: 48, file_days: 30, dns_seconds: 900}
 //     limits: {text_bytes_max: 65536}
+//     links: {...}                    # see link_config.h
 //
 // Threads: a value. Blocks: load_config reads one file.
 // Fails:   ConfigError "file:line: field: what is wrong and how to fix it"; nothing is half
@@ -23,6 +24,7 @@
 #include <string>
 #include <string_view>
 
+#include "safety/link_config.h"
 #include "safety/rule_table.h"
 #include "safety/verdict.h"
 #include "safety/yaml_file.h"
@@ -53,6 +55,7 @@ struct Config {
   PolicyConfig policy;
   TtlConfig ttl;
   LimitsConfig limits;
+  LinksConfig links;
   std::string version;  // config_version: 32 lower-case hex digits
 };
 
