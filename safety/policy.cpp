@@ -1,6 +1,7 @@
 #include "safety/policy.h"
 
 #include <algorithm>
+#include <map>
 #include <set>
 #include <utility>
 
@@ -35,6 +36,89 @@ bool all_have_mode(const std::vector<std::string>& ids, const RuleTable& rules, 
   });
 }
 
+// What several findings say together, in the order of their ids.
+class Joined {
+ public:
+  Joined(const RuleTable& rules, const Config& config) : rules_(rules), config_(config) {}
+
+  void add(const LinkFindings& found) {
+    for (const FindingHit& hit : found.findings) {
+      const FindingAction action = config_.links.action(hit.finding);
+      if (action == FindingAction::kIgnore) continue;
+      decision_ = combine(decision_,
+                          action == FindingAction::kBlock ? Decision::kBlock : Decision::kMonitor);
+      hits_.insert(hit.id);
+    }
+    for (const std::string& id : found.hits) {
+      const RulePolicy* rule = rules_.find(id);
+      if (rule == nullptr) {
+        fail(kReasonEvidence);
+        continue;
+      }
+      decision_ = combine(decision_, decision_of(*rule, config_));
+      hits_.insert(id);
+      categories_.insert(rule->categories.begin(), rule->categories.end());
+    }
+    monitor_.insert(found.monitor.begin(), found.monitor.end());
+    if (!found.failure.empty()) fail(found.failure);
+  }
+
+  void add(const LinkEvidence& evidence) {
+    hits_.insert(evidence.hits.begin(), evidence.hits.end());
+    monitor_.insert(evidence.monitor.begin(), evidence.monitor.end());
+    categories_.insert(evidence.categories.begin(), evidence.categories.end());
+    if (evidence.decision == Decision::kIndeterminate) {
+      fail(evidence.reason.empty() ? kReasonEvidence : std::string_view(evidence.reason));
+    }
+    decision_ = combine(decision_, evidence.decision);
+  }
+
+  // Into evidence or a verdict, whose ids have other names.
+  template <typename Out>
+  void put(Out& out, std::vector<std::string>& hits, std::vector<std::string>& monitor) const {
+    out.decision = failure_.empty() ? decision_ : combine(decision_, Decision::kIndeterminate);
+    out.reason = out.decision == Decision::kAllow           ? std::string()
+                 : out.decision == Decision::kIndeterminate ? failure_
+                                                            : std::string(kReasonRule);
+    hits.assign(hits_.begin(), hits_.end());
+    monitor.assign(monitor_.begin(), monitor_.end());
+    out.categories.assign(categories_.begin(), categories_.end());
+  }
+
+ private:
+  void fail(std::string_view reason) {
+    if (failure_.empty()) failure_ = reason;
+  }
+
+  const RuleTable& rules_;
+  const Config& config_;
+  Decision decision_ = Decision::kAllow;
+  std::string failure_;
+  std::set<std::string> hits_;
+  std::set<std::string> monitor_;
+  std::set<std::string> categories_;
+};
+
+bool is_finding_id(std::string_view id) {
+  if (id.substr(0, kLinkAddressPrefix.size()) == kLinkAddressPrefix) return is_name(id);
+  for (std::size_t i = 0; i < kLinkFindings; ++i) {
+    const auto finding = static_cast<LinkFinding>(i);
+    if (finding != LinkFinding::kAddress && id == rule_id(finding)) return true;
+  }
+  return false;
+}
+
+bool is_live(std::string_view id, const RuleTable& rules, RuleMode mode) {
+  const RulePolicy* rule = rules.find(id);
+  return rule != nullptr && rule->mode == mode;
+}
+
+void merge(std::vector<std::string>& into, const std::vector<std::string>& from) {
+  into.insert(into.end(), from.begin(), from.end());
+  std::sort(into.begin(), into.end());
+  into.erase(std::unique(into.begin(), into.end()), into.end());
+}
+
 }  // namespace
 
 Verdict decide_text(const TextEvidence& evidence, const RuleTable& rules, const Config& config) {
@@ -65,7 +149,7 @@ Verdict decide_text(const TextEvidence& evidence, const RuleTable& rules, const 
       break;
     case Decision::kMonitor:
     case Decision::kBlock:
-      verdict.reason = "rule";
+      verdict.reason = kReasonRule;
       break;
     case Decision::kIndeterminate:
       verdict.reason = std::move(failure);
@@ -97,6 +181,79 @@ bool is_over_limit(std::size_t text_bytes, const Config& config) {
 Verdict over_limit_verdict(const RuleTable& rules, const Config& config) {
   return indeterminate_verdict(kReasonLimit, Versions{rules.rules_version(), config.version, ""},
                                config);
+}
+
+LinkEvidence decide_link(const LinkFindings& findings, bool needs_dns, const RuleTable& rules,
+                         const Config& config) {
+  Joined joined(rules, config);
+  joined.add(findings);
+  LinkEvidence evidence;
+  joined.put(evidence, evidence.hits, evidence.monitor);
+  evidence.needs_dns = needs_dns && evidence.decision != Decision::kBlock;
+  return evidence;
+}
+
+bool is_usable_link(const LinkEvidence& evidence, const RuleTable& rules) {
+  const auto is_hit = [&rules](const std::string& id) {
+    return is_finding_id(id) || is_live(id, rules, RuleMode::kEnforce);
+  };
+  const auto is_watched = [&rules](const std::string& id) {
+    return is_live(id, rules, RuleMode::kShadow);
+  };
+  return evidence.decision != Decision::kIndeterminate && is_sorted_and_unique(evidence.hits) &&
+         is_sorted_and_unique(evidence.monitor) && is_sorted_and_unique(evidence.categories) &&
+         std::all_of(evidence.hits.begin(), evidence.hits.end(), is_hit) &&
+         std::all_of(evidence.monitor.begin(), evidence.monitor.end(), is_watched);
+}
+
+Verdict decide_link_verdict(const LinkEvidence& evidence, const LinkFindings& resolved,
+                            const RuleTable& rules, const Config& config) {
+  Joined joined(rules, config);
+  joined.add(evidence);
+  if (evidence.needs_dns) joined.add(resolved);
+  Verdict verdict;
+  joined.put(verdict, verdict.rules, verdict.monitor_rules);
+  verdict.versions = Versions{rules.rules_version(), config.version, ""};
+  verdict.disposition = config.policy.on_indeterminate;
+  return verdict;
+}
+
+Verdict join_links(Verdict text, std::span<const TextLink> links, bool is_over_budget,
+                   const Config& config) {
+  std::string failure = text.decision == Decision::kIndeterminate ? text.reason : std::string();
+  const auto fail = [&failure](std::string_view reason) {
+    if (failure.empty()) failure = reason;
+  };
+  Decision decision = text.decision;
+  if (is_over_budget) {
+    decision = combine(decision, Decision::kIndeterminate);
+    fail(kReasonLimit);
+  }
+  const FindingAction obfuscated = config.links.action(LinkFinding::kObfuscated);
+  std::map<std::string_view, std::size_t> places;
+  for (const TextLink& link : links) {
+    const auto [place, is_new] = places.emplace(link.url_hash, text.links.size());
+    if (is_new) {
+      text.links.push_back({link.url_hash, link.verdict.decision, link.verdict.rules});
+      merge(text.monitor_rules, link.verdict.monitor_rules);
+      merge(text.categories, link.verdict.categories);
+    }
+    LinkVerdict& part = text.links[place->second];
+    if (link.is_obfuscated && obfuscated != FindingAction::kIgnore) {
+      merge(part.rules, {std::string(rule_id(LinkFinding::kObfuscated))});
+      part.decision =
+          combine(part.decision,
+                  obfuscated == FindingAction::kBlock ? Decision::kBlock : Decision::kMonitor);
+    }
+    if (link.verdict.decision == Decision::kIndeterminate) fail(link.verdict.reason);
+    merge(text.rules, part.rules);
+    decision = combine(decision, part.decision);
+  }
+  text.decision = decision;
+  text.reason = decision == Decision::kAllow           ? std::string()
+                : decision == Decision::kIndeterminate ? std::move(failure)
+                                                       : std::string(kReasonRule);
+  return text;
 }
 
 }  // namespace han::safety

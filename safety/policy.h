@@ -6,14 +6,19 @@
 // softens a rule that is also in another. Shadow rules are recorded and decide nothing. A failure
 // is indeterminate, joined to the hits by block > indeterminate > monitor > allow.
 //
+// A finding about a link (link_config.h) does what the config says of it; it has no severity and no
+// category.
+//
 // Threads: pure functions. Blocks: never. Fails: never; what cannot be judged is indeterminate.
 #pragma once
 
 #include <cstddef>
+#include <span>
 #include <string_view>
 
 #include "safety/config.h"
 #include "safety/evidence.h"
+#include "safety/link_evidence.h"
 #include "safety/rule_table.h"
 #include "safety/verdict.h"
 
@@ -32,5 +37,24 @@ Verdict indeterminate_verdict(std::string_view reason, Versions versions, const 
 bool is_over_limit(std::size_t text_bytes, const Config& config);
 // indeterminate(limit): a text that is longer than the limit is not scanned in part.
 Verdict over_limit_verdict(const RuleTable& rules, const Config& config);
+
+// The stable part of a link's verdict. What blocks needs no DNS any more. A failure makes it
+// indeterminate; such evidence is never cached.
+LinkEvidence decide_link(const LinkFindings& findings, bool needs_dns, const RuleTable& rules,
+                         const Config& config);
+
+// True when cached evidence may be judged by: final, in order, and of live rules and known
+// findings.
+bool is_usable_link(const LinkEvidence& evidence, const RuleTable& rules);
+
+// The verdict of a link. `resolved`: what was found about what its host resolves to; nothing when
+// the evidence does not need it.
+Verdict decide_link_verdict(const LinkEvidence& evidence, const LinkFindings& resolved,
+                            const RuleTable& rules, const Config& config);
+
+// The verdict of a text with its links: the strongest of all decisions, with the rules of all.
+// Links with one hash are one link. `is_over_budget`: the text holds more links than are judged.
+Verdict join_links(Verdict text, std::span<const TextLink> links, bool is_over_budget,
+                   const Config& config);
 
 }  // namespace han::safety

@@ -50,6 +50,8 @@ struct LinkVerdict {
   bool operator==(const LinkVerdict&) const = default;
 };
 
+inline constexpr std::string_view kReasonRule = "rule";
+
 struct Verdict {
   Decision decision = Decision::kIndeterminate;
   // A word of the fixed set in safety/evidence.h for an indeterminate verdict, "rule" when rules

@@ -30,8 +30,9 @@ struct BatchJudge::Work {
     const pgqueue::ClaimedTask* task;
     std::size_t subject;
   };
+  std::shared_ptr<const Snapshot> snapshot;
   std::deque<std::string> repaired;
-  std::vector<TextSubject> subjects;
+  BatchSubjects subjects;
   std::vector<TextTask> texts;
   std::vector<FinishedTask> finished;
   // For each of `finished`, the subject whose evidence it committed; SIZE_MAX: none.
@@ -45,12 +46,13 @@ struct BatchJudge::Work {
   }
 };
 
-BatchJudge::BatchJudge(JudgeParts parts) : parts_(std::move(parts)), scratch_(*parts_.engine) {}
+BatchJudge::BatchJudge(JudgeParts parts) : parts_(std::move(parts)) {}
 
 void BatchJudge::sort_out(const BatchQueue::Batch& batch, Work& work) {
-  const Versions versions{parts_.engine->rules_version(), parts_.config.version, ""};
+  const Snapshot& snapshot = *work.snapshot;
+  const Config& config = *snapshot.config;
   const auto indeterminate = [&](std::string_view reason) {
-    return subject_result(indeterminate_verdict(reason, versions, parts_.config));
+    return subject_result(indeterminate_verdict(reason, snapshot.versions(), config));
   };
   std::unordered_map<Digest, std::size_t, DigestHash> seen;
   for (const pgqueue::ClaimedTask& task : batch.tasks) {
@@ -68,28 +70,28 @@ void BatchJudge::sort_out(const BatchQueue::Batch& batch, Work& work) {
                                std::string(kReasonKind), task.delays});
       continue;
     }
-    if (task.payload.size() > parts_.text_bytes_max ||
-        is_over_limit(task.payload.size(), parts_.config)) {
+    if (task.payload.size() > parts_.text_bytes_max || is_over_limit(task.payload.size(), config)) {
       work.finish(task.lease, pgqueue::FinalState::kDone,
-                  subject_result(over_limit_verdict(parts_.engine->rules(), parts_.config)));
+                  subject_result(over_limit_verdict(snapshot.rules(), config)));
       continue;
     }
     const std::string_view text = repair_utf8(task.payload, work.repaired.emplace_back());
-    const Digest hash = parts_.lookup.analysis_hash(text);
-    const auto [found, is_new] = seen.emplace(hash, work.subjects.size());
+    const Digest hash = parts_.lookup.text_hash(text);
+    const auto [found, is_new] = seen.emplace(hash, work.subjects.texts.size());
     if (is_new) {
       TextSubject subject;
       subject.text = text;
       subject.hash = hash;
-      work.subjects.push_back(std::move(subject));
+      work.subjects.texts.push_back(std::move(subject));
     }
     work.texts.push_back({&task, found->second});
   }
 }
 
 void BatchJudge::judge(Work& work) {
+  const Snapshot& snapshot = *work.snapshot;
   std::vector<std::shared_ptr<SubjectResult>> results;
-  for (const TextSubject& subject : work.subjects) {
+  for (const TextSubject& subject : work.subjects.texts) {
 #ifdef SAFETY_TEST_CRASH
     // A test build that a certain text kills, as a bug in an engine would (R13).
     if (subject.text.find("SAFETY_TEST_CRASH") != std::string_view::npos) std::abort();
@@ -100,15 +102,15 @@ void BatchJudge::judge(Work& work) {
     parts_.metrics.count("leaks_total", subject.text);
 #endif
     const TextEvidence& evidence = subject.found->evidence;
-    auto result = subject_result(decide_text(evidence, parts_.engine->rules(), parts_.config));
+    auto result = subject_result(decide_text(evidence, snapshot.rules(), *snapshot.config));
     result->layer = subject.layer;
     result->subject_hash = as_text(subject.hash);
     result->pepper_id = parts_.peppers.current.id;
     const bool is_decided = result->verdict.decision != Decision::kIndeterminate;
-    if (is_decided && subject.found->committed_config != parts_.config.version) {
+    if (is_decided && subject.found->committed_config != snapshot.config_version()) {
       result->row =
           pgqueue::VerdictRow{{std::string(kTextKind), result->subject_hash, result->pepper_id,
-                               parts_.engine->rules_version(), parts_.config.version, ""},
+                               snapshot.rules_version(), snapshot.config_version(), ""},
                               std::string(to_string(result->verdict.decision)),
                               subject.found->bytes};
     }
@@ -117,7 +119,7 @@ void BatchJudge::judge(Work& work) {
   for (const Work::TextTask& text : work.texts) {
     const auto& result = results[text.subject];
     const pgqueue::Lease& lease = text.task->lease;
-    const TextEvidence& evidence = work.subjects[text.subject].found->evidence;
+    const TextEvidence& evidence = work.subjects.texts[text.subject].found->evidence;
     if (evidence.failure == kReasonLimit) {  // longer than a text may be once it is repaired
       work.finish(lease, pgqueue::FinalState::kDone, result);
       continue;
@@ -164,25 +166,24 @@ void BatchJudge::fail(const Work& work) {
 }
 
 void BatchJudge::hand_over(Work& work, const BatchQueue::Batch& batch) {
-  for (TextSubject& subject : work.subjects) subject.text = {};  // ends with the batch
+  for (TextSubject& subject : work.subjects.texts) subject.text = {};  // ends with the batch
   // Nothing is claimed beside a suspect.
   const bool is_alone = batch.tasks.size() == 1 && batch.tasks.front().is_suspect;
   const auto flush =
       is_alone ? CompletionBuffer::Flush::kAtOnce : CompletionBuffer::Flush::kTogether;
   parts_.completions.add(
       std::move(work.finished),
-      [parts = parts_, subjects = std::move(work.subjects), count = batch.tasks.size(),
-       subject_of = std::move(work.subject_of),
+      [parts = parts_, snapshot = std::move(work.snapshot), subjects = std::move(work.subjects),
+       count = batch.tasks.size(), subject_of = std::move(work.subject_of),
        claimed_at = batch.claimed_at](const std::vector<std::size_t>& committed) mutable {
-        std::vector<TextSubject*> committed_subjects;
+        BatchLookup::Committed done;
         for (const std::size_t index : committed) {
           if (subject_of[index] == SIZE_MAX) continue;
-          committed_subjects.push_back(&subjects[subject_of[index]]);
+          done.texts.push_back(&subjects.texts[subject_of[index]]);
         }
-        std::sort(committed_subjects.begin(), committed_subjects.end());
-        committed_subjects.erase(std::unique(committed_subjects.begin(), committed_subjects.end()),
-                                 committed_subjects.end());
-        parts.lookup.remember(committed_subjects, parts.config.version);
+        std::sort(done.texts.begin(), done.texts.end());
+        done.texts.erase(std::unique(done.texts.begin(), done.texts.end()), done.texts.end());
+        parts.lookup.remember(done, *snapshot);
         const auto took = system_clock().now() - claimed_at;
         parts.sizer.note(count, took);
         parts.metrics.observe("batch_seconds", took);
@@ -192,8 +193,11 @@ void BatchJudge::hand_over(Work& work, const BatchQueue::Batch& batch) {
 
 void BatchJudge::process(const BatchQueue::Batch& batch) {
   Work work;
+  work.snapshot = parts_.snapshots.get();
+  if (!scratch_ || !scratch_->fits(*work.snapshot->engine))
+    scratch_.emplace(*work.snapshot->engine);
   sort_out(batch, work);
-  parts_.lookup.find(work.subjects, scratch_);
+  parts_.lookup.find(work.subjects, *work.snapshot, *scratch_);
   judge(work);
   fail(work);
   hand_over(work, batch);

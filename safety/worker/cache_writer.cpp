@@ -1,11 +1,24 @@
 #include "safety/worker/cache_writer.h"
 
 #include <algorithm>
+#include <type_traits>
 #include <utility>
 
 #include "safety/base/check.h"
 
 namespace han::safety {
+namespace {
+
+bool fits(const std::string& bytes) { return bytes.size() <= cache::kValueBytesMax; }
+
+// What is too large is not sent, and what is not sent says nothing of the server.
+bool is_any_sent(const cache::HotWrites& writes) {
+  const auto fits_one = [](const auto& write) { return fits(write.bytes); };
+  return std::ranges::any_of(writes.texts, fits_one) ||
+         std::ranges::any_of(writes.links, fits_one) || std::ranges::any_of(writes.hosts, fits_one);
+}
+
+}  // namespace
 
 CacheWriter::CacheWriter(cache::HotCache& hot_cache, CacheWriterOptions options, OnAnswer on_answer)
     : hot_cache_(hot_cache), options_(options), on_answer_(std::move(on_answer)) {
@@ -29,18 +42,26 @@ void CacheWriter::stop(Deadline deadline) {
   if (thread_.joinable()) thread_.join();
 }
 
-void CacheWriter::add(std::vector<cache::TextWrite> writes) {
+template <typename Write>
+void CacheWriter::queue(std::vector<Write>& writes) {
+  for (Write& write : writes) {
+    const std::size_t bytes = write.bytes.size();
+    if (bytes_ + bytes > options_.bytes_max) {
+      ++counts_.dropped;
+      continue;
+    }
+    bytes_ += bytes;
+    waiting_.emplace_back(std::move(write));
+  }
+}
+
+void CacheWriter::add(CacheWrites writes) {
+  if (writes.size() == 0) return;
   {
     MutexLock lock(mutex_);
-    for (cache::TextWrite& write : writes) {
-      const std::size_t bytes = write.bytes.size();
-      if (bytes_ + bytes > options_.bytes_max) {
-        ++counts_.dropped;
-        continue;
-      }
-      bytes_ += bytes;
-      waiting_.push_back(std::move(write));
-    }
+    queue(writes.texts);
+    queue(writes.links);
+    queue(writes.hosts);
   }
   changed_.notify_all();
 }
@@ -60,8 +81,8 @@ CacheWriterStats CacheWriter::stats() const {
   return stats;
 }
 
-std::vector<cache::TextWrite> CacheWriter::take() {
-  std::vector<cache::TextWrite> taken;
+CacheWrites CacheWriter::take() {
+  CacheWrites taken;
   MutexLock lock(mutex_);
   is_writing_ = false;
   changed_.notify_all();
@@ -75,24 +96,38 @@ std::vector<cache::TextWrite> CacheWriter::take() {
   }
   const std::size_t count = std::min(options_.batch, waiting_.size());
   for (std::size_t i = 0; i < count; ++i) {
-    bytes_ -= waiting_.front().bytes.size();
-    taken.push_back(std::move(waiting_.front()));
+    std::visit(
+        [&](auto&& write) {
+          mutex_.assert_held();
+          bytes_ -= write.bytes.size();
+          using Write = std::decay_t<decltype(write)>;
+          if constexpr (std::is_same_v<Write, cache::TextWrite>) {
+            taken.texts.push_back(std::move(write));
+          } else if constexpr (std::is_same_v<Write, AnswerWrite>) {
+            taken.hosts.push_back(std::move(write));
+          } else {
+            taken.links.push_back(std::move(write));
+          }
+        },
+        std::move(waiting_.front()));
     waiting_.pop_front();
   }
-  is_writing_ = !taken.empty();
+  is_writing_ = count > 0;
   return taken;
 }
 
-bool CacheWriter::write_once(const std::vector<cache::TextWrite>& writes) {
+bool CacheWriter::write_once(const CacheWrites& writes) {
   const auto begin = system_clock().now();
-  const auto outcome =
-      hot_cache_.put_texts(writes, options_.ttl, Deadline::after(options_.timeout));
+  std::vector<cache::DnsWrite> hosts;
+  for (const AnswerWrite& answer : writes.hosts) {
+    const auto left = std::chrono::floor<std::chrono::milliseconds>(answer.until.left());
+    if (left.count() > 0) hosts.push_back({answer.key, answer.bytes, left});
+  }
+  const cache::HotWrites sent{
+      .texts = writes.texts, .files = {}, .links = writes.links, .hosts = hosts};
+  const auto outcome = hot_cache_.put(sent, options_.ttls, Deadline::after(options_.timeout));
   if (outcome == cache::PutOutcome::kUnavailable) return false;
-  // What is too large is not sent, and what is not sent says nothing of the server.
-  const bool is_sent = std::ranges::any_of(writes, [](const cache::TextWrite& write) {
-    return write.bytes.size() <= cache::kValueBytesMax;
-  });
-  if (is_sent) on_answer_(system_clock().now() - begin);
+  if (is_any_sent(sent)) on_answer_(system_clock().now() - begin);
   return true;
 }
 
@@ -106,7 +141,7 @@ bool CacheWriter::pause(std::chrono::milliseconds time) {
   return !stop_by_.has_passed();
 }
 
-void CacheWriter::write(const std::vector<cache::TextWrite>& writes) {
+void CacheWriter::write(const CacheWrites& writes) {
   bool is_written = write_once(writes);
   auto time = kFirstPause;
   for (int tries = 1; !is_written && tries < kTries && pause(time); ++tries, time *= 2) {
@@ -119,7 +154,7 @@ void CacheWriter::write(const std::vector<cache::TextWrite>& writes) {
 void CacheWriter::run() {
   while (true) {
     const auto writes = take();
-    if (writes.empty()) return;
+    if (writes.size() == 0) return;
     write(writes);
   }
 }

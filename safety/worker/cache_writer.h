@@ -1,8 +1,9 @@
-// CacheWriter: committed evidence on its way to Redis, on a thread of its own.
+// CacheWriter: committed evidence and DNS answers on their way to Redis, on a thread of its own.
 //
 // Neither judging nor committing waits for Redis. What it does not take, tried kTries times, is
-// dropped and counted, and is found in PostgreSQL next time. A write may take longer than a
-// look-up, since nobody waits for it; how long the server took is told to `on_answer`.
+// dropped and counted, and is found in PostgreSQL, or asked for anew, next time. A write may take
+// longer than a look-up, since nobody waits for it; how long the server took is told to
+// `on_answer`. A DNS answer's time to live is what is left of it when it is sent.
 //
 // Threads:   add() and stats() are safe to share; start() and stop() from one thread.
 // Owns:      its thread and what waits; borrows the hot cache.
@@ -16,7 +17,9 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <string>
 #include <thread>
+#include <variant>
 #include <vector>
 
 #include "cache/hot_cache.h"
@@ -27,9 +30,24 @@ namespace han::safety {
 
 struct CacheWriterOptions {
   std::chrono::milliseconds timeout{1'000};
-  std::chrono::seconds ttl = cache::kTextTtlMax;
+  cache::HotTtls ttls;
   std::size_t batch = 1'000;
   std::size_t bytes_max = 16 * 1024 * 1024;
+};
+
+// A DNS answer that ends at a certain time, however long it waits here.
+struct AnswerWrite {
+  cache::DnsKey key;
+  std::string bytes;
+  Deadline until;
+};
+
+struct CacheWrites {
+  std::vector<cache::TextWrite> texts;
+  std::vector<cache::WriteOf<cache::LinkEntry>> links;
+  std::vector<AnswerWrite> hosts;
+
+  std::size_t size() const { return texts.size() + links.size() + hosts.size(); }
 };
 
 struct CacheWriterStats {
@@ -58,16 +76,20 @@ class CacheWriter {
   // What still waits at the deadline is dropped.
   void stop(Deadline deadline);
 
-  void add(std::vector<cache::TextWrite> writes);
+  void add(CacheWrites writes);
   // Waits until nothing waits or is being written; for tests.
   bool wait_idle(Deadline deadline);
   CacheWriterStats stats() const;
 
  private:
+  using Item = std::variant<cache::TextWrite, cache::WriteOf<cache::LinkEntry>, AnswerWrite>;
+
   void run();
-  std::vector<cache::TextWrite> take();
-  void write(const std::vector<cache::TextWrite>& writes);
-  bool write_once(const std::vector<cache::TextWrite>& writes);
+  template <typename Write>
+  void queue(std::vector<Write>& writes) REQUIRES(mutex_);
+  CacheWrites take();
+  void write(const CacheWrites& writes);
+  bool write_once(const CacheWrites& writes);
   // False: it is time to stop.
   bool pause(std::chrono::milliseconds time);
 
@@ -76,7 +98,7 @@ class CacheWriter {
   const OnAnswer on_answer_;
   mutable Mutex mutex_;
   std::condition_variable_any changed_;
-  std::deque<cache::TextWrite> waiting_ GUARDED_BY(mutex_);
+  std::deque<Item> waiting_ GUARDED_BY(mutex_);
   std::size_t bytes_ GUARDED_BY(mutex_) = 0;
   bool is_writing_ GUARDED_BY(mutex_) = false;
   bool is_stopping_ GUARDED_BY(mutex_) = false;

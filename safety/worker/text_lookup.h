@@ -1,43 +1,36 @@
-// TextLookup: evidence of a batch's texts, from the nearest layer that has it (SPEC section 8).
+// TextLookup: evidence of a batch's texts, by the layers that may have it (SPEC section 8).
 //
-// Order: local cache, one Redis round trip for all that is missing, PostgreSQL's verdicts of the
-// same rules version, computing. A layer that fails, or answers what cannot be used, is a miss.
-// Equal texts of a batch are one subject, and concurrent batches compute a subject once.
-//
-// Redis is asked while it pays (RedisBudget): a slow one makes no batch slower than computing.
+// Each step takes what it finds out of the texts that are missing: the local cache, Redis's answers
+// to keys(), PostgreSQL's verdicts of the same rules version, computing. BatchLookup calls them in
+// this order, together with those of the other kinds. What a layer answers and cannot be used is a
+// miss. Equal texts of a batch are one subject, and concurrent batches compute a subject once.
 //
 // What comes from Redis or from a verdict row carries a proof that a holder of the pepper wrote it,
 // and is not believed without: a store that lies costs a computation, never a verdict (SPEC I5).
 //
-// Nothing is written before it is committed: remember() is called with the subjects whose verdict
-// was, and a thread of its own brings them to Redis.
-//
-// Threads:   safe to share; scratch memory is the caller's. start() and stop() from one thread.
-// Owns:      the local cache, the flights and the writer; borrows the rest.
-// Blocks:    find() up to the Redis deadline, the database deadline, and another thread's
-//            computation; remember() never; stop() as CacheWriter.
-// Fails:     never: a subject whose text cannot be judged has evidence that says so.
+// Threads:   safe to share; scratch memory is the caller's.
+// Owns:      the local cache and the flights; borrows the rest.
+// Blocks:    find_database() up to its deadline; compute() for another thread's computation.
+// Fails:     find_database() throws pgqueue::Error; a text that cannot be judged has evidence that
+//            says so.
 #pragma once
 
 #include <chrono>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "cache/entry_seal.h"
-#include "cache/hot_cache.h"
 #include "cache/local_cache.h"
 #include "cache/single_flight.h"
 #include "pgqueue/pool.h"
 #include "safety/base/pepper.h"
 #include "safety/evidence.h"
-#include "safety/telemetry/log.h"
 #include "safety/telemetry/metrics.h"
-#include "safety/text/text_engine.h"
 #include "safety/verdict.h"
-#include "safety/worker/cache_writer.h"
-#include "safety/worker/redis_budget.h"
+#include "safety/worker/snapshot.h"
 
 namespace han::safety {
 
@@ -62,66 +55,57 @@ struct TextSubject {
 };
 
 struct TextLookupOptions {
-  std::chrono::milliseconds redis_timeout{50};
-  std::chrono::milliseconds database_timeout{5000};
   std::size_t local_cache_bytes = 64 * 1024 * 1024;
+  // How long another thread's computation is waited for.
+  std::chrono::milliseconds wait{5000};
   std::chrono::seconds redis_ttl = cache::kTextTtlMax;
 };
 
 class TextLookup {
  public:
-  // `hot_cache` may be null: no Redis is configured.
-  TextLookup(std::shared_ptr<const TextEngine> engine, const PepperSet& peppers,
-             cache::HotCache* hot_cache, pgqueue::Pool& pool, Metrics& metrics,
-             TextLookupOptions options);
+  using Missing = std::vector<TextSubject*>;
+  using Keys = cache::PepperedKeys<cache::TextEntry>;
 
-  // Without it nothing is written to Redis.
-  void start();
-  void stop(Deadline deadline);
+  TextLookup(const PepperSet& peppers, Metrics& metrics, TextLookupOptions options);
 
   // HMAC(pepper, "text" || repaired bytes) under the current pepper.
-  Digest analysis_hash(std::string_view repaired_text) const;
-  // Fills `found` and `layer` of every subject.
-  void find(std::vector<TextSubject>& subjects, TextScratch& scratch);
-  // Keeps the evidence of subjects whose verdict was committed under `config_version`.
-  void remember(const std::vector<TextSubject*>& subjects, const std::string& config_version);
+  Digest hash(std::string_view repaired_text) const;
+
+  Missing find_local(std::span<TextSubject> subjects, const Snapshot& snapshot);
+  Keys keys(const Missing& missing, const Snapshot& snapshot) const;
+  // `lookups`: Redis's answers to `keys`, which are those of `missing`.
+  void take(const Keys& keys, std::span<const cache::Lookup> lookups, Missing& missing,
+            const Snapshot& snapshot);
+  void find_database(pgqueue::Connection& connection, Missing& missing, const Snapshot& snapshot,
+                     Deadline deadline);
+  struct Computed {
+    std::size_t subjects = 0;
+    std::chrono::nanoseconds took{0};
+  };
+  // The rest; what this thread computed of it, and how long that took.
+  Computed compute(const Missing& missing, const Snapshot& snapshot, TextScratch& scratch);
+
+  // Keeps the evidence of subjects whose verdict was committed. `writes`, if any, gets what is to
+  // be written to Redis.
+  void remember(std::span<TextSubject* const> subjects, const Snapshot& snapshot,
+                std::vector<cache::TextWrite>* writes);
 
   cache::LocalCacheStats local_stats() const { return local_.stats(); }
-  // What a round trip of Redis's self-test took, which passed.
-  void note_self_test(std::chrono::nanoseconds round_trip) { budget_.note_self_test(round_trip); }
-  RedisBudgetStats budget_stats() const { return budget_.stats(); }
-  CacheWriterStats writer_stats() const;
-  // Waits until Redis has what was remembered; for tests.
-  bool wait_written(Deadline deadline);
 
  private:
   using Found = std::shared_ptr<const CachedText>;
-  using Missing = std::vector<TextSubject*>;
 
-  cache::TextKey key_of(const Digest& hash) const;
-  Missing find_local(std::vector<TextSubject>& subjects);
-  Missing find_redis(Missing missing);
-  using RedisKeys = cache::PepperedKeys<cache::TextEntry>;
-  RedisKeys redis_keys(const Missing& missing) const;
-  Missing find_database(Missing missing);
-  void compute(const Missing& missing, TextScratch& scratch);
   // Evidence from outside, or null when it cannot be used.
-  Found usable(const cache::TextEntry& entry, const Digest& hash, std::string_view layer);
-  Found computed(const TextSubject& subject, TextScratch& scratch) const;
-  std::string encode(const TextEvidence& evidence, const Digest& hash) const;
+  Found usable(const cache::TextEntry& entry, const Digest& hash, const Snapshot& snapshot,
+               std::string_view layer);
+  Found computed(const TextSubject& subject, const Snapshot& snapshot, TextScratch& scratch) const;
 
-  const std::shared_ptr<const TextEngine> engine_;
   const PepperSet& peppers_;
-  cache::HotCache* const hot_cache_;
-  pgqueue::Pool& pool_;
   Metrics& metrics_;
   const TextLookupOptions options_;
   const std::vector<std::string> pepper_ids_;
-  RepeatedLog database_log_{LogLevel::kWarning, "verdict look-up failed"};
   cache::LocalCache<CachedText> local_;
   cache::SingleFlight<CachedText> flights_;
-  RedisBudget budget_;
-  std::unique_ptr<CacheWriter> writer_;  // null: no Redis is configured
 };
 
 }  // namespace han::safety

@@ -12,8 +12,8 @@
 #include "pgqueue/task_query.h"
 #include "safety/base/pepper.h"
 #include "safety/config.h"
-#include "safety/text/text_engine.h"
 #include "safety/worker/batch_judge.h"
+#include "safety/worker/batch_lookup.h"
 #include "safety/worker/batch_queue.h"
 #include "safety/worker/batch_sizer.h"
 #include "safety/worker/claimer.h"
@@ -25,6 +25,7 @@
 #include "safety/worker/maintenance.h"
 #include "safety/worker/redis_report.h"
 #include "safety/worker/redis_watch.h"
+#include "safety/worker/snapshot.h"
 #include "safety/worker/wake_signal.h"
 
 namespace han::safety {
@@ -41,6 +42,18 @@ constexpr std::chrono::milliseconds kLastWrites{500};
 
 std::chrono::sys_days today() {
   return std::chrono::floor<std::chrono::days>(system_clock().wall_now());
+}
+
+std::shared_ptr<const Snapshot> load_snapshot(const Settings& settings) {
+  auto config = std::make_shared<const Config>(load_config(settings.config_path));
+  return std::make_shared<const Snapshot>(
+      Snapshot{std::make_shared<const TextEngine>(load_text_engine(settings.rules_path, today())),
+               std::move(config)});
+}
+
+cache::HotTtls ttls_of(const Config& config) {
+  return cache::HotTtls::of_config(config.ttl.text, config.ttl.file, config.ttl.link,
+                                   config.ttl.dns);
 }
 
 // The cache's own figures; built only where Redis is configured.
@@ -88,13 +101,12 @@ struct Worker::Parts {
   Parts(Settings given, const Addresses& addresses)
       : settings(std::move(given)),
         peppers(load_peppers(addresses.pepper_path)),
-        config(load_config(settings.config_path)),
-        engine(std::make_shared<const TextEngine>(load_text_engine(settings.rules_path, today()))),
+        snapshots(load_snapshot(settings)),
         pool({.conninfo = addresses.database_url,
               .connections_max = static_cast<std::size_t>(settings.threads) +
                                  static_cast<std::size_t>(settings.completion.threads) +
                                  kConnectionsBeside}),
-        queue(pool, queue_options(settings, config)),
+        queue(pool, queue_options(settings, *snapshots.get()->config)),
         hot(addresses.redis ? std::make_unique<HotParts>(*addresses.redis, settings, wake,
                                                          [this](std::chrono::nanoseconds trip) {
                                                            lookup.note_self_test(trip);
@@ -103,13 +115,11 @@ struct Worker::Parts {
         batches(static_cast<std::size_t>(settings.threads)),
         sizer({settings.claim.batch_min, settings.claim.batch, settings.claim.target}),
         committer(queue, leases, metrics, settings.database_timeout),
-        lookup(engine, peppers, hot ? &hot->hot_cache : nullptr, pool, metrics,
+        lookup(peppers, hot ? &hot->hot_cache : nullptr, pool, metrics,
                {.redis_timeout = settings.redis_timeout,
                 .database_timeout = settings.database_timeout,
                 .local_cache_bytes = settings.local_cache_bytes,
-                .redis_ttl = cache::HotTtls::of_config(config.ttl.text, config.ttl.file,
-                                                       config.ttl.link, config.ttl.dns)
-                                 .text}),
+                .ttls = ttls_of(*snapshots.get()->config)}),
         completions(committer, metrics,
                     {settings.completion.batch, settings.completion.flush,
                      settings.completion.buffer, settings.completion.threads}),
@@ -141,8 +151,8 @@ struct Worker::Parts {
   }
 
   JudgeParts judge_parts() {
-    return {engine, config, peppers, settings.text_bytes_max,  queue, lookup, completions,
-            sizer,  leases, metrics, settings.database_timeout};
+    return {snapshots, peppers, settings.text_bytes_max,  queue, lookup, completions, sizer,
+            leases,    metrics, settings.database_timeout};
   }
 
   void judge_batches(const std::stop_token& stop);
@@ -156,8 +166,7 @@ struct Worker::Parts {
   const Uuid holder = Uuid::random();
   Settings settings;
   PepperSet peppers;
-  Config config;
-  std::shared_ptr<const TextEngine> engine;
+  SnapshotHolder snapshots;
   Metrics metrics;
   LeaseTable leases;
   WakeSignal wake;
@@ -167,7 +176,7 @@ struct Worker::Parts {
   BatchQueue batches;
   BatchSizer sizer;
   Committer committer;
-  TextLookup lookup;
+  BatchLookup lookup;
   CompletionBuffer completions;
   Heartbeat heartbeat;
   LeaseReturn lease_return;
@@ -240,11 +249,13 @@ void Worker::start() {
   parts.claimer.start();
   parts.maintenance.start();
   const std::string holder = parts.holder.to_string();
+  const std::string rules = rules_version();
+  const std::string config = config_version();
   log(LogLevel::kInfo, "started",
       {{"threads", std::int64_t{parts.settings.threads}},
        {"holder", std::string_view(holder)},
-       {"rules", std::string_view(parts.engine->rules_version())},
-       {"config", std::string_view(parts.config.version)}});
+       {"rules", std::string_view(rules)},
+       {"config", std::string_view(config)}});
 }
 
 void Worker::stop() {
@@ -294,7 +305,7 @@ Readiness Worker::readiness() {
   return readiness;
 }
 
-std::string Worker::rules_version() const { return parts_->engine->rules_version(); }
-std::string Worker::config_version() const { return parts_->config.version; }
+std::string Worker::rules_version() const { return parts_->snapshots.get()->rules_version(); }
+std::string Worker::config_version() const { return parts_->snapshots.get()->config_version(); }
 
 }  // namespace han::safety

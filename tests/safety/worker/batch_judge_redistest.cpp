@@ -10,14 +10,16 @@ class BatchJudgeTest : public WorkerFixture {
   void process(const std::vector<pgqueue::ClaimedTask>& tasks) {
     const auto engine = std::make_shared<const safety::TextEngine>(safety::load_text_engine(
         dir_.file("rules.yaml"), std::chrono::sys_days{std::chrono::year{2026} / 1 / 1}));
-    const safety::Config config = safety::load_config(dir_.file("config.yaml"));
+    const safety::SnapshotHolder snapshots(std::make_shared<const safety::Snapshot>(
+        safety::Snapshot{engine, std::make_shared<const safety::Config>(
+                                     safety::load_config(dir_.file("config.yaml")))}));
     const safety::PepperSet peppers = safety::load_peppers(dir_.file("pepper"));
-    safety::TextLookup lookup(engine, peppers, nullptr, *pool_, metrics_, {});
+    safety::BatchLookup lookup(peppers, nullptr, *pool_, metrics_, {});
     safety::Committer committer(*queue_, leases_, metrics_, 5000ms);
     safety::BatchSizer sizer({});
     safety::CompletionBuffer completions(committer, metrics_, {});
     completions.start();
-    safety::BatchJudge judge({engine, config, peppers, 65'536, *queue_, lookup, completions, sizer,
+    safety::BatchJudge judge({snapshots, peppers, 65'536, *queue_, lookup, completions, sizer,
                               leases_, metrics_, 5000ms});
     judge.process({tasks, safety::system_clock().now()});
     completions.stop();

@@ -30,11 +30,11 @@ class CacheWriterTest : public ::testing::Test {
     writer->start();
     return writer;
   }
-  static std::vector<cache::TextWrite> writes(int from, int count) {
-    std::vector<cache::TextWrite> made;
+  static safety::CacheWrites writes(int from, int count) {
+    safety::CacheWrites made;
     for (int i = from; i < from + count; ++i) {
-      made.push_back({cache::TextKey(safety::sha256(std::to_string(i)), std::string(32, 'a')),
-                      std::string(100, 'x'), false});
+      made.texts.push_back({cache::TextKey(safety::sha256(std::to_string(i)), std::string(32, 'a')),
+                            std::string(100, 'x'), false});
     }
     return made;
   }
@@ -90,7 +90,7 @@ TEST_F(CacheWriterTest, ADroppedWriteIsCounted) {
 TEST_F(CacheWriterTest, WhatIsTooLargeToBeSentIsNoAnswer) {
   const auto writer = make({.timeout = 60s});
   auto large = writes(0, 1);
-  large[0].bytes.assign(cache::kValueBytesMax + 1, 'x');
+  large.texts[0].bytes.assign(cache::kValueBytesMax + 1, 'x');
   writer->add(std::move(large));
   EXPECT_TRUE(writer->wait_idle(safety::Deadline::after(30s)));
   EXPECT_EQ(answers_, 0);
@@ -122,15 +122,44 @@ TEST_F(CacheWriterTest, ARefusedWriteIsNoAnswerAndTheNextGoesOn) {
 TEST_F(CacheWriterTest, WhatIsThereStaysForWhoHasNotSeenIt) {
   const auto writer = make({});
   auto first = writes(0, 1);
-  const std::string key(first[0].key.str());
+  const std::string key(first.texts[0].key.str());
   server_.ask({"SET", key, "newer", "EX", "100"});
-  first[0].if_absent = true;
+  first.texts[0].if_absent = true;
   writer->add(first);
   EXPECT_TRUE(await([&] { return writer->stats().written == 1; }));
   EXPECT_EQ(server_.ask({"GET", key}), "newer");
-  first[0].if_absent = false;
+  first.texts[0].if_absent = false;
   writer->add(first);
   EXPECT_TRUE(await([&] { return server_.ask({"GET", key}) == std::string(100, 'x'); }));
+}
+
+// One round trip for all kinds; an answer has what is left of its time, and none is not sent.
+TEST_F(CacheWriterTest, LinksAndAnswersGoTogetherWithTexts) {
+  const auto writer = make({.timeout = 60s, .ttls = {.text = 100s, .link = 200s}});
+  const auto hash = [](const std::string& name) { return safety::sha256(name); };
+  safety::CacheWrites mixed = writes(0, 3);
+  const cache::LinkKey link(hash("link"), std::string(32, 'a'), std::string(32, 'b'));
+  mixed.links.push_back({link, std::string(100, 'y'), false});
+  const auto answer = [&](const std::string& name, std::chrono::nanoseconds life) {
+    mixed.hosts.push_back(
+        {cache::DnsKey(hash(name), "A"), std::string(10, 'z'), safety::Deadline::after(life)});
+    return mixed.hosts.back().key.str();
+  };
+  const std::string kept = answer("kept", 300s);
+  const std::string over = answer("over", 0s);
+  const std::string cut = answer("cut", 5'000s);
+  writer->add(std::move(mixed));
+  EXPECT_TRUE(writer->wait_idle(safety::Deadline::after(30s)));
+  EXPECT_EQ(answers_, 1);
+  const auto pttl = [&](const std::string& key) { return std::stol(server_.ask({"PTTL", key})); };
+  EXPECT_EQ(server_.ask({"DBSIZE"}), "6");
+  EXPECT_EQ(server_.ask({"EXISTS", over}), "0");
+  EXPECT_LE(pttl(kept), 300'000);
+  EXPECT_GT(pttl(kept), 200'000);
+  EXPECT_LE(pttl(cut), 900'000);
+  EXPECT_GT(pttl(cut), 800'000);
+  EXPECT_LE(pttl(link.str()), 200'000);
+  EXPECT_GT(pttl(link.str()), 100'000);
 }
 
 }  // namespace

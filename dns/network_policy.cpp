@@ -1,0 +1,41 @@
+#include "dns/network_policy.h"
+
+#include <algorithm>
+
+#include "dns/address_class.h"
+
+namespace han::dns {
+
+using safety::IpAddress;
+using safety::IpPrefix;
+
+NetworkPolicy::NetworkPolicy(std::vector<IpPrefix> block, std::vector<IpPrefix> allow) {
+  for (const IpPrefix& prefix : block) entries_.push_back({prefix, Stance::kBlocked});
+  for (const IpPrefix& prefix : allow) entries_.push_back({prefix, Stance::kAllowed});
+  // Stable: blocks stay before allows of equal length.
+  std::stable_sort(entries_.begin(), entries_.end(), [](const Entry& a, const Entry& b) {
+    return a.prefix.length() > b.prefix.length();
+  });
+}
+
+std::optional<NetworkPolicy::Stance> NetworkPolicy::by_network(const IpAddress& address) const {
+  for (const Entry& entry : entries_) {
+    if (entry.prefix.contains(address)) return entry.stance;
+  }
+  return std::nullopt;
+}
+
+NetworkPolicy::Stance NetworkPolicy::judge(const IpAddress& address) const {
+  const AddressClass found = classify(address);
+  const auto outer = by_network(address);
+  const auto inner = found.embedded ? by_network(*found.embedded) : std::nullopt;
+  if (outer == Stance::kBlocked || inner == Stance::kBlocked) return Stance::kBlocked;
+  if (outer == Stance::kAllowed) return Stance::kAllowed;
+  if (inner == Stance::kAllowed) {
+    static const IpPrefix kLocalNat64 = *IpPrefix::parse("64:ff9b:1::/48");
+    return kLocalNat64.contains(address) ? Stance::kNotGlobal : Stance::kAllowed;
+  }
+  return found.is_global ? Stance::kGlobal : Stance::kNotGlobal;
+}
+
+}  // namespace han::dns
