@@ -32,8 +32,9 @@ struct FindingHit {
 // repeated or not.
 struct LinkFindings {
   std::vector<FindingHit> findings;
-  std::vector<std::string> hits;     // ids of enforced lists and rules that hit
-  std::vector<std::string> monitor;  // ids of shadow lists and rules that hit
+  std::vector<std::string> hits;  // ids of enforced lists and rules that decide
+  // Ids of shadow lists and rules that hit, and of enforced ones that another one outranks.
+  std::vector<std::string> monitor;
   // Empty, or the reason why something could not be found out.
   std::string failure;
 
@@ -49,7 +50,7 @@ struct LinkEvidence {
   Decision decision = Decision::kIndeterminate;
   std::string reason;                   // as Verdict::reason
   std::vector<std::string> hits;        // enforced lists, rules and findings, sorted, each once
-  std::vector<std::string> monitor;     // shadow lists and rules, sorted, each once
+  std::vector<std::string> monitor;     // as LinkFindings::monitor, sorted, each once, no hit
   std::vector<std::string> categories;  // of the hits, sorted, each once
   // The verdict needs to know what the host resolves to.
   bool needs_dns = true;

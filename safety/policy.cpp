@@ -1,6 +1,7 @@
 #include "safety/policy.h"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <set>
 #include <utility>
@@ -81,7 +82,9 @@ class Joined {
                  : out.decision == Decision::kIndeterminate ? failure_
                                                             : std::string(kReasonRule);
     hits.assign(hits_.begin(), hits_.end());
-    monitor.assign(monitor_.begin(), monitor_.end());
+    monitor.clear();
+    std::set_difference(monitor_.begin(), monitor_.end(), hits_.begin(), hits_.end(),
+                        std::back_inserter(monitor));
     out.categories.assign(categories_.begin(), categories_.end());
   }
 
@@ -106,11 +109,6 @@ bool is_finding_id(std::string_view id) {
     if (finding != LinkFinding::kAddress && id == rule_id(finding)) return true;
   }
   return false;
-}
-
-bool is_live(std::string_view id, const RuleTable& rules, RuleMode mode) {
-  const RulePolicy* rule = rules.find(id);
-  return rule != nullptr && rule->mode == mode;
 }
 
 void merge(std::vector<std::string>& into, const std::vector<std::string>& from) {
@@ -195,15 +193,14 @@ LinkEvidence decide_link(const LinkFindings& findings, bool needs_dns, const Rul
 
 bool is_usable_link(const LinkEvidence& evidence, const RuleTable& rules) {
   const auto is_hit = [&rules](const std::string& id) {
-    return is_finding_id(id) || is_live(id, rules, RuleMode::kEnforce);
+    const RulePolicy* rule = rules.find(id);
+    return rule == nullptr ? is_finding_id(id) : rule->mode == RuleMode::kEnforce;
   };
-  const auto is_watched = [&rules](const std::string& id) {
-    return is_live(id, rules, RuleMode::kShadow);
-  };
+  const auto is_known = [&rules](const std::string& id) { return rules.find(id) != nullptr; };
   return evidence.decision != Decision::kIndeterminate && is_sorted_and_unique(evidence.hits) &&
          is_sorted_and_unique(evidence.monitor) && is_sorted_and_unique(evidence.categories) &&
          std::all_of(evidence.hits.begin(), evidence.hits.end(), is_hit) &&
-         std::all_of(evidence.monitor.begin(), evidence.monitor.end(), is_watched);
+         std::all_of(evidence.monitor.begin(), evidence.monitor.end(), is_known);
 }
 
 Verdict decide_link_verdict(const LinkEvidence& evidence, const LinkFindings& resolved,

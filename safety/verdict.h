@@ -57,9 +57,10 @@ struct Verdict {
   // A word of the fixed set in safety/evidence.h for an indeterminate verdict, "rule" when rules
   // decided, empty when nothing was found.
   std::string reason = "unjudged";
-  std::vector<std::string> rules;          // enforced rules that hit, sorted
-  std::vector<std::string> monitor_rules;  // shadow rules that hit, sorted
-  std::vector<std::string> categories;     // of the enforced rules that hit, sorted, each once
+  std::vector<std::string> rules;  // enforced rules that hit, sorted
+  // Shadow rules that hit, and lists that hit and are outranked by another one; sorted.
+  std::vector<std::string> monitor_rules;
+  std::vector<std::string> categories;  // of the enforced rules that hit, sorted, each once
   std::vector<LinkVerdict> links;
   Versions versions;
   // Counts only while the decision is indeterminate.

@@ -86,6 +86,13 @@ TEST(PolicyLinks, TheStrongestOfFindingsAndListsDecidesAndAllAreNamed) {
   EXPECT_THAT(evidence.categories, ElementsAre("ads", "phishing"));
 }
 
+TEST(PolicyLinks, WhatDecidesIsNotOnlyWatched) {
+  LinkFindings findings;
+  findings.hits = {"list.bad"};
+  findings.monitor = {"list.bad", "list.watch"};
+  EXPECT_THAT(stable(findings).monitor, ElementsAre("list.watch"));
+}
+
 TEST(PolicyLinks, WhatBlocksNeedsNoDns) {
   EXPECT_FALSE(stable(found({LinkFinding::kScheme})).needs_dns);
   EXPECT_TRUE(stable(found({LinkFinding::kUserinfo})).needs_dns);
@@ -148,7 +155,7 @@ TEST(PolicyLinks, EvidenceOfALyingCacheIsNotUsable) {
   EXPECT_FALSE(usable(Decision::kBlock, {"link.gone"}));
   EXPECT_FALSE(usable(Decision::kBlock, {"link.address"}));
   EXPECT_FALSE(usable(Decision::kBlock, {"list.shadow"}));
-  EXPECT_FALSE(usable(Decision::kBlock, {}, {"list.bad"}));
+  EXPECT_FALSE(usable(Decision::kBlock, {}, {"gone"}));
   EXPECT_FALSE(usable(Decision::kBlock, {"list.bad", "link.scheme"}));
   EXPECT_FALSE(usable(Decision::kBlock, {"list.bad", "list.bad"}));
 }
