@@ -20,6 +20,7 @@
 #include "safety/apps/ctl/rules_command.h"
 #include "safety/apps/ctl/submit_command.h"
 #include "safety/apps/ctl/task_command.h"
+#include "safety/apps/ctl/url_command.h"
 #include "safety/apps/no_core_dumps.h"
 #include "safety/yaml_file.h"
 
@@ -40,6 +41,7 @@ ExitCode run(int argc, const char* const* argv) {
   Command command;
   add_check_command(app, command);
   add_explain_command(app, command);
+  add_url_command(app, command);
   add_rules_command(app, command);
   add_submit_command(app, command);
   add_task_commands(app, command);

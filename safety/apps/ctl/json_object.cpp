@@ -42,6 +42,11 @@ bool JsonObjectReader::read_value(JsonField& field) {
     return true;
   }
   if (first == '-' || (first >= '0' && first <= '9')) return read_number(field);
+  if (text_.substr(offset_).starts_with("null")) {
+    offset_ += 4;
+    field.kind = JsonField::Kind::kNull;
+    return true;
+  }
   field.kind = JsonField::Kind::kOther;
   return std::string_view("{[tfn").find(first) != std::string_view::npos;
 }

@@ -5,7 +5,7 @@
 // Source: RFC 8259 sections 4 and 6.
 //
 // Threads: one thread at a time; the text must outlive it. Blocks: never.
-// Limits:  linear time; a field that is neither string nor integer ends the reading (kOther).
+// Limits:  linear time; a field that is no string, integer or null ends the reading (kOther).
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@
 namespace han::safety {
 
 struct JsonField {
-  enum class Kind { kString, kInteger, kOther };  // kOther: also a number that is none of ours
+  enum class Kind { kString, kInteger, kNull, kOther };  // kOther: also a number not of ours
 
   std::string name;
   Kind kind = Kind::kOther;

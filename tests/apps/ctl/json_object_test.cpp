@@ -21,6 +21,10 @@ std::string fields_of(const std::string& text) {
     if (next == Next::kEnd) return all;
     all += field.name + "=";
     if (field.kind == JsonField::Kind::kOther) return all + "?";
+    if (field.kind == JsonField::Kind::kNull) {
+      all += "null;";
+      continue;
+    }
     const bool is_integer = field.kind == JsonField::Kind::kInteger;
     all += (is_integer ? std::to_string(field.integer) : field.string.text) + ";";
   }
@@ -30,6 +34,8 @@ TEST(JsonObject, ReadsFieldsInTheirOrder) {
   EXPECT_EQ(fields_of("{}"), "");
   EXPECT_EQ(fields_of(" { } \r"), "");
   EXPECT_EQ(fields_of(R"({"a":"x","b":7})"), "a=x;b=7;");
+  EXPECT_EQ(fields_of(R"({"a": null ,"b":null})"), "a=null;b=null;");
+  EXPECT_EQ(fields_of(R"({"a":nullx})"), "a=null;!");
   EXPECT_EQ(fields_of(R"( { "a" : "x" , "a" : -0 } )"), "a=x;a=0;");
   EXPECT_EQ(fields_of(R"({"\u0061\"":"\ud83d\ude00"})"), "a\"=\xf0\x9f\x98\x80;");
   EXPECT_EQ(fields_of(R"({"a":-9223372036854775808,"b":9223372036854775807})"),
@@ -38,7 +44,7 @@ TEST(JsonObject, ReadsFieldsInTheirOrder) {
 
 TEST(JsonObject, TellsWhatIsNeitherStringNorInteger) {
   for (const std::string value :
-       {"1.5", "1e3", "9223372036854775808", "true", "null", "[1]", "{}", "1-2", "-"}) {
+       {"1.5", "1e3", "9223372036854775808", "true", "[1]", "{}", "1-2", "-"}) {
     const std::string wanted = value == "-" ? "!" : "a=?";
     EXPECT_EQ(fields_of("{\"a\":" + value + "}"), wanted) << value;
   }

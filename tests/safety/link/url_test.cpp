@@ -178,6 +178,7 @@ TEST(Url, S07_SpellingsOfOneHost) {
        "\xBC\x95\xEF\xBC\x90\xEF\xBC\x8E\xEF\xBC\x90\xEF\xBC\x91",
        "192.168.0.1"},
       {"fa\xC3\x9F.de", "xn--fa-hia.de"},
+      {"FA\xE1\xBA\x9E.de", "xn--fa-hia.de"},
       // A Cyrillic name that looks like a Latin one, and its A-label.
       {"\xD0\xB0\xD1\x80\xD1\x80\xD3\x8F\xD0\xB5.com", "xn--80ak6aa92e.com"},
       {"XN--80AK6AA92E.com", "xn--80ak6aa92e.com"},
