@@ -1,7 +1,7 @@
 // canonical_host: the one spelling of a host in keys and lists.
 //
 // Lower case, A-labels (UTS #46, non-transitional, the options of WHATWG's "domain to ASCII"),
-// leading and trailing dots stripped, all of them, and runs of dots collapsed, so that "Evil.COM..",
+// all dots at the ends stripped and runs of dots collapsed, so that "Evil.COM..",
 // U-labels and A-labels, full-width and invisible spellings meet in one entry. An IPv4 address in
 // any of WHATWG's spellings becomes four decimal numbers, an IPv6 literal (in brackets) WHATWG's
 // serialisation. Dots are stripped before the address is read: "127.0.0.1.." is 127.0.0.1.

@@ -136,7 +136,7 @@ Path path_of(std::string_view escaped, std::optional<std::string_view> query) {
   return path;
 }
 
-// ---- the key of a parsed URL ---------------------------------------------------------------------
+// ---- the key of a parsed URL ------------------------------------------------------------------
 
 std::optional<std::string_view> query_of(const Url& url) {
   const UrlLayout& at = url.layout();
@@ -167,7 +167,7 @@ PolicyKey key_of_parts(const Url& url, std::string_view host, bool is_ip) {
   return {url.scheme(), host, is_ip, path.text, path.query};
 }
 
-// ---- the key of raw bytes ------------------------------------------------------------------------
+// ---- the key of raw bytes ---------------------------------------------------------------------
 
 bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
 bool is_digit(char c) { return c >= '0' && c <= '9'; }

@@ -6,10 +6,10 @@
 // too many, escapes however deep.
 //
 //   canonical  "http://host/path?query"
-//   expressions, most specific first, at most 30: each of at most 5 host forms (the exact host, then
-//   the last 5, 4, 3, 2 labels of it; an address or a single label only itself) with each of at
-//   most 6 paths (exact with query, exact, then the prefixes of 3, 2, 1, 0 components that end in a
-//   slash). None without a host.
+//   expressions, most specific first, at most 30: each of at most 5 host forms (the exact host,
+//   then the last 5, 4, 3, 2 labels of it; an address or a single label only itself) with each of
+//   at most 6 paths (exact with query, exact, then the prefixes of 3, 2, 1, 0 components that end
+//   in a slash). None without a host.
 //
 // Two ways lead here. policy_key(const Url&) is the key of every URL that WHATWG can parse: it
 // starts from the parsed parts, so it cannot take another host than a browser does.
@@ -70,7 +70,8 @@ class KeyExpressions {
 
 class PolicyKey {
  public:
-  // All parts are canonical. No `host`: "mailto:a@b"; an empty one: "file:///a". `query`: without "?".
+  // All parts are canonical. No host: "mailto:a@b"; an empty one: "file:///a".
+  // `query`: without "?".
   PolicyKey(std::string_view scheme, std::optional<std::string_view> host, bool is_ip,
             std::string_view path, std::optional<std::string_view> query);
 

@@ -49,7 +49,7 @@ TEST(HostFeatures, S08_ConfusableLabels) {
 TEST(HostFeatures, S08_LegitimateInternationalNamesAreNotHit) {
   int hits = 0;
   int count = 0;
-  for (const std::string_view host : kLegitimateHosts) {
+  for (const std::string_view host : legitimate_hosts()) {
     const HostFeatures features = of(host);
     EXPECT_TRUE(features.punycode) << host;
     const bool is_hit = features.mixed_script || features.confusable || features.local_name;
