@@ -21,6 +21,7 @@ RuleAction action_under(const RulePolicy& rule, const Config& config) {
 }
 
 Decision decision_of(const RulePolicy& rule, const Config& config) {
+  if (rule.action == RuleAction::kLift) return Decision::kAllow;
   const bool is_blocking = action_under(rule, config) == RuleAction::kBlock &&
                            rule.severity >= config.policy.block_severity_min;
   return is_blocking ? Decision::kBlock : Decision::kMonitor;
@@ -30,10 +31,10 @@ bool is_sorted_and_unique(const std::vector<std::string>& ids) {
   return std::adjacent_find(ids.begin(), ids.end(), std::greater_equal<>()) == ids.end();
 }
 
-bool all_have_mode(const std::vector<std::string>& ids, const RuleTable& rules, RuleMode mode) {
+bool all_are_of_texts(const std::vector<std::string>& ids, const RuleTable& rules, RuleMode mode) {
   return std::all_of(ids.begin(), ids.end(), [&](const std::string& id) {
     const RulePolicy* rule = rules.find(id);
-    return rule != nullptr && rule->mode == mode;
+    return rule != nullptr && rule->mode == mode && rule->scope == RuleScope::kText;
   });
 }
 
@@ -159,8 +160,8 @@ Verdict decide_text(const TextEvidence& evidence, const RuleTable& rules, const 
 bool is_usable(const TextEvidence& evidence, const RuleTable& rules) {
   return evidence.is_complete() && is_sorted_and_unique(evidence.hits) &&
          is_sorted_and_unique(evidence.monitor) &&
-         all_have_mode(evidence.hits, rules, RuleMode::kEnforce) &&
-         all_have_mode(evidence.monitor, rules, RuleMode::kShadow);
+         all_are_of_texts(evidence.hits, rules, RuleMode::kEnforce) &&
+         all_are_of_texts(evidence.monitor, rules, RuleMode::kShadow);
 }
 
 Verdict indeterminate_verdict(std::string_view reason, Versions versions, const Config& config) {

@@ -26,9 +26,9 @@ namespace han::safety {
 
 Verdict decide_text(const TextEvidence& evidence, const RuleTable& rules, const Config& config);
 
-// False when the evidence names a rule that is not live, in the wrong list, unsorted or twice, or
-// reports a failure: a cache that lies or is out of date. The caller computes it again then.
-// decide_text gives indeterminate(evidence) for ids that it does not know.
+// False when the evidence names a rule that is not live or not of texts, in the wrong list,
+// unsorted or twice, or reports a failure: a cache that lies or is out of date. The caller computes
+// it again then. decide_text gives indeterminate(evidence) for ids that it does not know.
 bool is_usable(const TextEvidence& evidence, const RuleTable& rules);
 
 // A verdict for a subject that could not be judged; `reason` is a word of a fixed set.

@@ -398,6 +398,22 @@ YamlDocument YamlDocument::parse(const std::string& name, std::string_view text,
 
 YamlNode YamlDocument::root() const { return YamlNode(tree_.get(), 0); }
 
+std::vector<std::string> YamlNode::names(std::string_view key, std::size_t count_max) const {
+  std::vector<std::string> out;
+  const auto list = find(key);
+  if (!list) return out;
+  for (const YamlNode& item : list->items(count_max)) {
+    std::string name = item.text({1, 64});
+    if (!is_name(name)) item.fail("must be 1-64 characters of a-z, 0-9, '.', '_' and '-'");
+    if (std::find(out.begin(), out.end(), name) != out.end()) {
+      item.fail("given twice; remove one of them");
+    }
+    out.push_back(std::move(name));
+  }
+  std::sort(out.begin(), out.end());
+  return out;
+}
+
 bool is_name(std::string_view text) {
   return !text.empty() && text.size() <= 64 && std::all_of(text.begin(), text.end(), [](char c) {
     return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '.' || c == '_' || c == '-';

@@ -100,6 +100,8 @@ class YamlNode {
   std::string text_or(std::string_view key, TextRange bytes, std::string fallback) const;
   std::int64_t integer_or(std::string_view key, IntegerRange range, std::int64_t fallback) const;
   bool boolean_or(std::string_view key, bool fallback) const;
+  // The list of names (is_name) under a key of this map, sorted, none twice; empty when absent.
+  std::vector<std::string> names(std::string_view key, std::size_t count_max) const;
 
  private:
   friend class YamlDocument;

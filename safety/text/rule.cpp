@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 
 namespace han::safety {
 namespace {
@@ -17,18 +16,11 @@ void append_examples(std::string& out, const std::vector<RuleExample>& examples)
   for (const RuleExample& example : examples) append_part(out, example.text);
 }
 
-std::optional<unsigned> parse_digits(std::string_view digits) {
-  unsigned value = 0;
-  const char* end = digits.data() + digits.size();
-  const auto [stop, error] = std::from_chars(digits.data(), end, value);
-  if (error != std::errc() || stop != end) return std::nullopt;
-  return value;
-}
-
 }  // namespace
 
 std::string_view to_string(RuleKind kind) {
-  constexpr std::array<std::string_view, 4> kNames = {"literal", "word", "phrase", "regex"};
+  constexpr std::array<std::string_view, 5> kNames = {"literal", "word", "phrase", "regex",
+                                                      "url-host"};
   return kNames.at(static_cast<std::size_t>(kind));
 }
 
@@ -37,7 +29,8 @@ std::string_view to_string(RuleProfile profile) {
 }
 
 std::string_view to_string(RuleAction action) {
-  return action == RuleAction::kBlock ? "block" : "monitor";
+  constexpr std::array<std::string_view, 3> kNames = {"block", "monitor", "allow"};
+  return kNames.at(static_cast<std::size_t>(action));
 }
 
 std::string_view to_string(RuleMode mode) {
@@ -70,18 +63,6 @@ std::string canonical_form(const Rule& rule) {
   append_examples(out, rule.match);
   append_examples(out, rule.no_match);
   return out;
-}
-
-std::optional<std::chrono::sys_days> parse_date(std::string_view text) {
-  if (text.size() != 10 || text[4] != '-' || text[7] != '-') return std::nullopt;
-  const auto year = parse_digits(text.substr(0, 4));
-  const auto month = parse_digits(text.substr(5, 2));
-  const auto day = parse_digits(text.substr(8, 2));
-  if (!year || !month || !day) return std::nullopt;
-  const std::chrono::year_month_day date(std::chrono::year(static_cast<int>(*year)),
-                                         std::chrono::month(*month), std::chrono::day(*day));
-  if (!date.ok()) return std::nullopt;
-  return std::chrono::sys_days(date);
 }
 
 }  // namespace han::safety

@@ -19,6 +19,7 @@ enum class RuleKind : std::uint8_t {
   kWord,     // between word boundaries; holds no white space
   kPhrase,   // between word boundaries; may hold white space
   kRegex,    // Vectorscan's syntax, in UTF-8
+  kUrlHost,  // a host suffix of a link (safety/link/link_lists.h); texts are not scanned for it
 };
 
 enum class RuleProfile : std::uint8_t {
@@ -59,8 +60,5 @@ std::vector<Rule> live_rules(std::vector<Rule> rules, std::chrono::sys_days acti
 
 // An unambiguous form of a rule's every field but its place in the file; input of rules_version.
 std::string canonical_form(const Rule& rule);
-
-// "2027-12-31" as a day; nullopt for any other form and for days that no calendar has.
-std::optional<std::chrono::sys_days> parse_date(std::string_view text);
 
 }  // namespace han::safety

@@ -113,7 +113,7 @@ std::vector<Pattern> patterns_of(const std::string& file, std::span<const Rule> 
   std::vector<Pattern> patterns;
   std::map<std::tuple<bool, unsigned, std::string>, std::size_t> known;
   for (std::uint32_t i = 0; i < rules.size(); ++i) {
-    if (rules[i].profile != profile) continue;
+    if (rules[i].profile != profile || rules[i].kind == RuleKind::kUrlHost) continue;
     Pattern pattern = pattern_of(file, rules[i]);
     const auto [at, is_new] =
         known.emplace(std::make_tuple(pattern.expression.is_word, pattern.flags, pattern.source),

@@ -2,8 +2,9 @@
 //
 // Literals, words and phrases go in as escaped literals (equal ones once), words and phrases are
 // checked for their boundaries at each match, regexes go in with UTF-8 and Unicode properties
-// (under `fold` also caseless). Vectorscan matches all of them in one pass in linear time, whatever
-// the text. Source: Vectorscan 5.4 developer reference (Compiling Patterns, Scanning for Patterns).
+// (under `fold` also caseless); url-host rules are left out. Vectorscan matches all of them in one
+// pass in linear time, whatever the text. Source: Vectorscan 5.4 developer reference (Compiling
+// Patterns, Scanning for Patterns).
 #pragma once
 
 #include <cstdint>

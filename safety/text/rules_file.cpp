@@ -1,8 +1,8 @@
 #include "safety/text/rules_file.h"
 
-#include <algorithm>
 #include <unordered_map>
 
+#include "safety/date.h"
 #include "safety/text/fold.h"
 
 namespace han::safety {
@@ -21,37 +21,26 @@ constexpr std::size_t kNoteBytesMax = 1024;
 }
 
 RuleKind read_kind(const YamlNode& node) {
-  if (node.text({1, 64}) == "url-host") {
-    node.fail("url-host comes with links and is not supported yet; remove the rule");
-  }
   return node.one_of<RuleKind>({{"literal", RuleKind::kLiteral},
                                 {"word", RuleKind::kWord},
                                 {"phrase", RuleKind::kPhrase},
-                                {"regex", RuleKind::kRegex}});
+                                {"regex", RuleKind::kRegex},
+                                {"url-host", RuleKind::kUrlHost}});
 }
 
-RuleProfile read_profile(const YamlNode& node) {
+// A host has one spelling only, so a rule about it needs no profile.
+RuleProfile read_profile(const YamlNode& rule, RuleKind kind) {
+  if (kind == RuleKind::kUrlHost) {
+    const auto given = rule.find("profile");
+    if (given) given->fail("a rule of kind url-host has no profile; remove it");
+    return RuleProfile::kRaw;
+  }
+  const YamlNode node = rule.required("profile");
   const std::string name = node.text({1, 64});
   if (name == "skeleton" || name == "leet") {
     node.fail("the profiles skeleton and leet are not supported yet; use raw or fold");
   }
   return node.one_of<RuleProfile>({{"raw", RuleProfile::kRaw}, {"fold", RuleProfile::kFold}});
-}
-
-std::vector<std::string> read_categories(const YamlNode& rule) {
-  std::vector<std::string> out;
-  const auto list = rule.find("categories");
-  if (!list) return out;
-  for (const YamlNode& item : list->items(kCategoriesMax)) {
-    std::string category = item.text({1, 64});
-    if (!is_name(category)) item.fail("must be 1-64 characters of a-z, 0-9, '.', '_' and '-'");
-    if (std::find(out.begin(), out.end(), category) != out.end()) {
-      item.fail("a category is given twice; remove one");
-    }
-    out.push_back(std::move(category));
-  }
-  std::sort(out.begin(), out.end());
-  return out;
 }
 
 std::vector<RuleExample> read_examples(const YamlNode& rule, std::string_view key) {
@@ -92,14 +81,14 @@ Rule read_fields(const YamlNode& node, std::string id) {
   rule.kind = read_kind(node.required("kind"));
   const YamlNode pattern = node.required("pattern");
   rule.pattern = pattern.text({1, kRulePatternBytesMax});
-  rule.profile = read_profile(node.required("profile"));
+  rule.profile = read_profile(node, rule.kind);
   check_pattern(pattern, rule);
   rule.severity = static_cast<int>(node.required("severity").integer({0, 100}));
   rule.action = node.required("action").one_of<RuleAction>(
       {{"block", RuleAction::kBlock}, {"monitor", RuleAction::kMonitor}});
   rule.mode = node.required("mode").one_of<RuleMode>(
       {{"enforce", RuleMode::kEnforce}, {"shadow", RuleMode::kShadow}, {"off", RuleMode::kOff}});
-  rule.categories = read_categories(node);
+  rule.categories = node.names("categories", kCategoriesMax);
   rule.owner = node.text_or("owner", {0, kNoteBytesMax}, "");
   rule.reason = node.text_or("reason", {0, kNoteBytesMax}, "");
   if (const auto expires = node.find("expires")) {
@@ -121,6 +110,9 @@ Rule read_rule(const std::string& name, const YamlNode& node) {
   const YamlNode id_node = node.required("id");
   std::string id = id_node.text({1, 64});
   if (!is_name(id)) id_node.fail("must be 1-64 characters of a-z, 0-9, '.', '_' and '-'");
+  if (id.starts_with(kBuiltInPrefix)) {
+    id_node.fail("ids that start with 'link.' are those of built-in findings; give it another id");
+  }
   try {
     return read_fields(node, id);
   } catch (const ConfigError& error) {

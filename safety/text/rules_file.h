@@ -3,7 +3,8 @@
 // Refusing all suits a version string over the rules: a set of which a part was skipped would be
 // another set than the one that was reviewed. Form: SPEC, appendix. Required are id, kind, pattern,
 // profile, severity, action and mode; categories, owner, reason, expires, match and no_match may be
-// left out.
+// left out. A url-host rule has no profile: its pattern is the suffix of a host, its examples are
+// URLs, and safety/bundle.h checks and matches it.
 //
 // Threads: pure functions. Blocks: load_rules reads one file.
 // Fails:   ConfigError "file:line: rule ID: field: what is wrong and how to fix it".

@@ -7,12 +7,11 @@
 #include "safety/config.h"
 #include "safety/text/fold.h"
 #include "safety/text/link_marks.h"
-#include "safety/text/rules_file.h"
 
 namespace han::safety {
 namespace {
 
-std::string rules_version_of(const std::vector<Rule>& live) {
+std::string rules_version_of(const std::vector<Rule>& live, const std::string& link_version) {
   Sha256 digest;
   const auto add = [&digest](std::string_view part) {
     digest.update(std::to_string(part.size())).update(":").update(part);
@@ -24,15 +23,17 @@ std::string rules_version_of(const std::vector<Rule>& live) {
   add(RuleDatabase::engine_version());
   add(fold_version());
   add(std::to_string(kTextCodeEpoch));
+  add(link_version);
   return version_string(digest.finish());
 }
 
-RuleTable table_of(const std::vector<Rule>& live) {
-  RuleTable::Entries entries;
+RuleTable table_of(const std::vector<Rule>& live, LinkPart links) {
+  RuleTable::Entries entries = std::move(links.lists);
   for (const Rule& rule : live) {
-    entries[rule.id] = RulePolicy{rule.severity, rule.action, rule.mode, rule.categories};
+    const RuleScope scope = rule.kind == RuleKind::kUrlHost ? RuleScope::kLink : RuleScope::kText;
+    entries[rule.id] = RulePolicy{rule.severity, rule.action, rule.mode, rule.categories, scope};
   }
-  return RuleTable(rules_version_of(live), std::move(entries));
+  return RuleTable(rules_version_of(live, links.version), std::move(entries));
 }
 
 }  // namespace
@@ -42,9 +43,9 @@ TextScratch::TextScratch(const TextEngine& engine) : scratch_(engine.database_) 
 bool TextScratch::fits(const TextEngine& engine) const { return scratch_.fits(engine.database_); }
 
 TextEngine::TextEngine(const std::string& file, std::vector<Rule> rules,
-                       std::chrono::sys_days activation_date)
+                       std::chrono::sys_days activation_date, LinkPart links)
     : live_(live_rules(std::move(rules), activation_date)),
-      table_(table_of(live_)),
+      table_(table_of(live_, std::move(links))),
       database_(file, live_) {}
 
 TextEvidence TextEngine::scan(std::string_view repaired_text, TextScratch& scratch) const {
@@ -74,10 +75,6 @@ const Rule* TextEngine::find_rule(std::string_view id) const {
       std::lower_bound(live_.begin(), live_.end(), id,
                        [](const Rule& rule, std::string_view key) { return rule.id < key; });
   return at == live_.end() || at->id != id ? nullptr : &*at;
-}
-
-TextEngine load_text_engine(const std::string& path, std::chrono::sys_days activation_date) {
-  return TextEngine(path, load_rules(path), activation_date);
 }
 
 }  // namespace han::safety

@@ -11,6 +11,7 @@
 #include "pgqueue/queue.h"
 #include "pgqueue/task_query.h"
 #include "safety/base/pepper.h"
+#include "safety/bundle.h"
 #include "safety/config.h"
 #include "safety/worker/batch_judge.h"
 #include "safety/worker/batch_lookup.h"
@@ -47,8 +48,7 @@ std::chrono::sys_days today() {
 std::shared_ptr<const Snapshot> load_snapshot(const Settings& settings) {
   auto config = std::make_shared<const Config>(load_config(settings.config_path));
   return std::make_shared<const Snapshot>(
-      Snapshot{std::make_shared<const TextEngine>(load_text_engine(settings.rules_path, today())),
-               std::move(config)});
+      Snapshot{Bundle::load(settings.rules_path, today())->text_engine(), std::move(config)});
 }
 
 cache::HotTtls ttls_of(const Config& config) {

@@ -7,6 +7,7 @@
 
 #include "pgqueue/pool.h"
 #include "pgqueue/queue.h"
+#include "safety/bundle.h"
 #include "safety/telemetry/log.h"
 #include "safety/worker/worker.h"
 #include "tests/support/await.h"
@@ -58,8 +59,7 @@ WorkerBench::WorkerBench(WorkerLoad load) : load_(load) {
       "Gr\u00f6\u00dfe, "
       "\u043a\u0430\u043a \u0434\u0435\u043b\u0430? ";
   while (filler_.size() < load_.text_bytes) filler_ += kPhrase;
-  engine_ = std::make_unique<const safety::TextEngine>(
-      safety::load_text_engine(dir_.file("rules.yaml"), kToday));
+  engine_ = safety::Bundle::load(dir_.file("rules.yaml"), kToday)->text_engine();
 }
 
 std::string WorkerBench::text(std::size_t number) const {

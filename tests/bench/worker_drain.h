@@ -57,7 +57,7 @@ class WorkerBench {
   const WorkerLoad load_;
   TempDir dir_;
   std::string filler_;
-  std::unique_ptr<const safety::TextEngine> engine_;
+  std::shared_ptr<const safety::TextEngine> engine_;
 };
 
 }  // namespace han::tests

@@ -11,6 +11,7 @@
 #include "cache/wakeup.h"
 #include "safety/base/digest.h"
 #include "safety/base/hex.h"
+#include "safety/bundle.h"
 #include "safety/config.h"
 #include "safety/text_judge.h"
 #include "tests/demo/evidence.h"
@@ -302,9 +303,10 @@ void DemoRun::run_round(const RoundPlan& plan, std::size_t round_index) {
 // Each verdict again, without queue or cache.
 void DemoRun::judge_again() {
   const std::string examples = options_.source_dir + "/examples/";
-  const auto engine = std::make_shared<const safety::TextEngine>(safety::load_text_engine(
-      examples + "rules.yaml",
-      std::chrono::floor<std::chrono::days>(safety::system_clock().wall_now())));
+  const auto engine =
+      safety::Bundle::load(examples + "rules.yaml",
+                           std::chrono::floor<std::chrono::days>(safety::system_clock().wall_now()))
+          ->text_engine();
   const safety::TextJudge judge(engine, safety::load_config(examples + "config.yaml"));
   safety::TextScratch scratch(*engine);
   const auto verdicts = stored_verdicts(database_);

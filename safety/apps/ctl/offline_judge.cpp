@@ -5,6 +5,7 @@
 
 #include "safety/apps/ctl/arguments.h"
 #include "safety/base/clock.h"
+#include "safety/bundle.h"
 
 namespace han::safety {
 namespace {
@@ -29,8 +30,7 @@ TextJudge load_judge(const JudgeOptions& options) {
   const std::string rules = path_of(options.rules, "--rules", "MESSAGE_SAFETY_RULES", "rules");
   const std::string config = path_of(options.config, "--config", "MESSAGE_SAFETY_CONFIG", "config");
   Config loaded = load_config(config);
-  return {std::make_shared<const TextEngine>(load_text_engine(rules, activation_date())),
-          std::move(loaded)};
+  return {Bundle::load(rules, activation_date())->text_engine(), std::move(loaded)};
 }
 
 std::chrono::sys_days activation_date() {

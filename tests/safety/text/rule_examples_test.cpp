@@ -40,7 +40,7 @@ TEST(RuleExamples, EachFailureNamesRuleLineIndexAndWhatWasExpected) {
 }
 
 TEST(RuleExamples, TheShippedRulesDoWhatTheirExamplesSay) {
-  const auto engine = safety::load_text_engine("examples/rules.yaml", kActivationDate);
+  const auto engine = make_engine(safety::load_rules("examples/rules.yaml"));
   for (const auto& failure : run_examples(engine)) {
     ADD_FAILURE() << "examples/rules.yaml:" << failure.line << ": rule " << failure.rule_id
                   << ", example " << failure.index;

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "safety/date.h"
 #include "safety/text/text_engine.h"
 
 namespace han::tests {
@@ -10,6 +11,7 @@ namespace {
 using safety::ConfigError;
 using safety::parse_rules;
 using safety::Rule;
+using safety::RuleKind;
 
 constexpr std::chrono::sys_days kToday{std::chrono::days(20'000)};
 
@@ -96,9 +98,8 @@ struct BadField {
 
 TEST(RulesFile, ABadFieldRefusesTheFileWithLineIdFieldAndFault) {
   const std::vector<BadField> cases = {
-      {"kind", "url-host", "comes with links"},
-      {"kind", "glob", "must be one of: literal word phrase regex"},
-      {"kind", "[literal]", "must be text"},
+      {"kind", "glob", "must be one of: literal word phrase regex url-host"},
+      {"kind", "[literal]", "must be one of: literal word phrase regex url-host"},
       {"pattern", "''", "must not be empty"},
       {"pattern", "[a]", "must be text"},
       {"pattern", "~", "must be text"},
@@ -123,11 +124,27 @@ TEST(RulesFile, ABadFieldRefusesTheFileWithLineIdFieldAndFault) {
   }
 }
 
+TEST(RulesFile, AUrlHostRuleHasNoProfile) {
+  EXPECT_EQ(error_with("kind", "url-host"),
+            "r.yaml:3: rule a.b: profile: a rule of kind url-host has no profile; remove it");
+  const auto rules =
+      parse_rules("r.yaml",
+                  "schema: 1\nrules:\n- {id: a, kind: url-host, pattern: '*.x.test', "
+                  "severity: 9, action: block, mode: enforce}\n");
+  EXPECT_EQ(rules.at(0).kind, RuleKind::kUrlHost);
+  EXPECT_EQ(rules.at(0).pattern, "*.x.test");
+}
+
+TEST(RulesFile, IdsOfBuiltInFindingsAreReserved) {
+  EXPECT_NE(error_with("id", "link.mine").find("those of built-in findings"), std::string::npos);
+  EXPECT_EQ(error_with("id", "links.mine"), "");
+}
+
 TEST(RulesFile, ABadOptionalFieldIsRefusedToo) {
   const std::vector<std::pair<std::string, std::string>> cases = {
       {"categories: spam", "categories: must be a list"},
       {"categories: [Spam]", "categories[0]: must be 1-64 characters"},
-      {"categories: [a, a]", "categories[1]: a category is given twice"},
+      {"categories: [a, a]", "categories[1]: given twice"},
       {"expires: tomorrow", "expires: must be a date"},
       {"expires: 2027-02-30", "expires: must be a date"},
       {"match: text", "match: must be a list"},

@@ -5,6 +5,7 @@
 #include "safety/base/hex.h"
 #include "safety/config.h"
 #include "safety/policy.h"
+#include "safety/text/rules_file.h"
 #include "tests/safety/text/text_rules.h"
 
 namespace han::tests {
@@ -167,7 +168,7 @@ TEST(TextEngine, AScratchKnowsItsSnapshot) {
 }
 
 TEST(TextEngine, LoadsTheShippedRulesAndJudgesWithThem) {
-  const TextEngine engine = safety::load_text_engine("examples/rules.yaml", kActivationDate);
+  const TextEngine engine = make_engine(safety::load_rules("examples/rules.yaml"));
   EXPECT_GE(engine.live().size(), 200U);
   const TextEvidence evidence = scan_text(engine, "Send the GIFT card code");
   const auto verdict = decide_text(evidence, engine.rules(), safety::default_config());

@@ -1,3 +1,4 @@
+#include "safety/bundle.h"
 #include "safety/worker/batch_judge.h"
 #include "tests/safety/worker/worker_fixture.h"
 
@@ -8,8 +9,9 @@ namespace han::tests {
 class BatchJudgeTest : public WorkerFixture {
  protected:
   void process(const std::vector<pgqueue::ClaimedTask>& tasks) {
-    const auto engine = std::make_shared<const safety::TextEngine>(safety::load_text_engine(
-        dir_.file("rules.yaml"), std::chrono::sys_days{std::chrono::year{2026} / 1 / 1}));
+    const auto engine = safety::Bundle::load(dir_.file("rules.yaml"),
+                                             std::chrono::sys_days{std::chrono::year{2026} / 1 / 1})
+                            ->text_engine();
     const safety::SnapshotHolder snapshots(std::make_shared<const safety::Snapshot>(
         safety::Snapshot{engine, std::make_shared<const safety::Config>(
                                      safety::load_config(dir_.file("config.yaml")))}));

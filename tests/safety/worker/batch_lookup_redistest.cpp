@@ -3,6 +3,7 @@
 #include "cache/entry_seal.h"
 #include "pgqueue/verdict_rows.h"
 #include "safety/base/hex.h"
+#include "safety/bundle.h"
 #include "safety/text/utf8.h"
 #include "safety/worker/batch_lookup.h"
 #include "tests/safety/worker/worker_fixture.h"
@@ -16,8 +17,9 @@ class BatchLookupTest : public WorkerFixture {
  protected:
   void SetUp() override {
     WorkerFixture::SetUp();
-    engine_ = std::make_shared<const safety::TextEngine>(safety::load_text_engine(
-        dir_.file("rules.yaml"), std::chrono::sys_days{std::chrono::year{2026} / 1 / 1}));
+    engine_ = safety::Bundle::load(dir_.file("rules.yaml"),
+                                   std::chrono::sys_days{std::chrono::year{2026} / 1 / 1})
+                  ->text_engine();
     snapshot_ = {engine_, std::make_shared<const safety::Config>(safety::default_config())};
     redis_pool_ = std::make_unique<cache::Pool>(cache::PoolOptions{
         .endpoint = cache::RedisEndpoint::fixed(cache::RedisUrl::parse(redis_.unix_url()))});

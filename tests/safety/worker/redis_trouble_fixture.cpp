@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <sstream>
 
+#include "safety/bundle.h"
 #include "safety/policy.h"
 #include "safety/text/utf8.h"
 #include "tests/support/await.h"
@@ -20,8 +21,7 @@ constexpr const char* kSettings =
 void RedisTroubleFixture::SetUp() {
   WorkerFixture::SetUp();
   redis_url_ = redis_.url_at(gate_.port());
-  engine_ = std::make_unique<const safety::TextEngine>(
-      safety::load_text_engine(dir_.file("rules.yaml"), kToday));
+  engine_ = safety::Bundle::load(dir_.file("rules.yaml"), kToday)->text_engine();
   scratch_ = std::make_unique<safety::TextScratch>(*engine_);
   config_ = safety::load_config(dir_.file("config.yaml"));
 }

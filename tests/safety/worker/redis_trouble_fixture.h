@@ -44,7 +44,7 @@ class RedisTroubleFixture : public WorkerFixture {
  private:
   std::string offline(const std::string& text);
 
-  std::unique_ptr<const safety::TextEngine> engine_;
+  std::shared_ptr<const safety::TextEngine> engine_;
   std::unique_ptr<safety::TextScratch> scratch_;
   safety::Config config_;
   std::map<std::string, std::string> expected_;  // by task id

@@ -1,0 +1,55 @@
+// BundleHolder: the bundle that counts now, exchanged as a whole while others use it.
+//
+// Readers take a snapshot per batch. A bundle that is refused changes nothing: the old one stays
+// and the reason is told once for each change of the files. poll() loads only files that changed
+// and then stood still for one poll, so that a file that is being written is not taken half; who
+// exchanges the folder by renaming one link needs no such luck.
+//
+// Threads: current() from any thread; reload() and poll() wait for each other.
+// Owns:    a share of the bundle.
+// Limits:  poll() looks at 10,000 files of the folder.
+// Blocks:  current() never; the constructor and reload() as long as Bundle::load; poll() asks for
+//          sizes and times of the files only, unless they changed.
+// Fails:   the constructor as Bundle::load; afterwards only std::bad_alloc.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "safety/base/mutex.h"
+#include "safety/bundle.h"
+
+namespace han::safety {
+
+class BundleHolder {
+ public:
+  enum class Outcome : std::uint8_t { kUnchanged, kExchanged, kRefused };
+  struct Reload {
+    Outcome outcome = Outcome::kUnchanged;
+    // Of kRefused: file, line, id and reason, as ConfigError has them.
+    std::string error;
+  };
+
+  BundleHolder(std::string path, std::chrono::sys_days activation_date);
+  BundleHolder(const BundleHolder&) = delete;
+  BundleHolder& operator=(const BundleHolder&) = delete;
+
+  std::shared_ptr<const Bundle> current() const EXCLUDES(mutex_);
+
+  // Loads now, whatever changed. kUnchanged when the rules_version is the same.
+  Reload reload(std::chrono::sys_days activation_date) EXCLUDES(load_mutex_, mutex_);
+  Reload poll(std::chrono::sys_days activation_date) EXCLUDES(load_mutex_, mutex_);
+
+ private:
+  Reload load(std::chrono::sys_days activation_date) REQUIRES(load_mutex_);
+  const std::string path_;
+  mutable Mutex load_mutex_;
+  std::string loaded_stamp_ GUARDED_BY(load_mutex_);  // of the last load, good or refused
+  std::string seen_stamp_ GUARDED_BY(load_mutex_);    // of the last poll
+  mutable Mutex mutex_;
+  std::shared_ptr<const Bundle> bundle_ GUARDED_BY(mutex_);
+};
+
+}  // namespace han::safety

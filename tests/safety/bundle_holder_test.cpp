@@ -1,0 +1,116 @@
+#include "safety/bundle_holder.h"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <thread>
+
+#include "tests/support/temp_dir.h"
+
+namespace han::tests {
+namespace {
+
+using safety::Bundle;
+using safety::BundleHolder;
+using Outcome = BundleHolder::Outcome;
+
+constexpr std::chrono::sys_days kToday{std::chrono::days(20'000)};
+
+class BundleHolderTest : public ::testing::Test {
+ protected:
+  BundleHolderTest() { write_rule("first"); }
+
+  void write(const std::string& name, const std::string& text) {
+    std::ofstream(dir_.file(name), std::ios::trunc) << text;
+    // Two writes within one tick of the file system's clock have two times.
+    std::filesystem::last_write_time(dir_.file(name),
+                                     std::filesystem::file_time_type(std::chrono::hours(++hour_)));
+  }
+  void write_rule(const std::string& word) {
+    write("rules.yaml", "schema: 1\nrules:\n- {id: r, kind: literal, pattern: " + word +
+                            ", profile: raw, severity: 5, action: block, mode: enforce}\n");
+  }
+  static std::string pattern_of(const BundleHolder& holder) {
+    return holder.current()->text_engine()->live().at(0).pattern;
+  }
+
+  TempDir dir_;
+  int hour_ = 0;
+};
+
+TEST_F(BundleHolderTest, AChangeIsTakenWhenTheFilesStandStill) {
+  BundleHolder holder(dir_.path().string(), kToday);
+  const auto before = holder.current();
+  EXPECT_EQ(holder.poll(kToday).outcome, Outcome::kUnchanged);
+  write_rule("second");
+  EXPECT_EQ(holder.poll(kToday).outcome, Outcome::kUnchanged);
+  write_rule("third");
+  EXPECT_EQ(holder.poll(kToday).outcome, Outcome::kUnchanged);
+  EXPECT_EQ(pattern_of(holder), "first");
+  EXPECT_EQ(holder.poll(kToday).outcome, Outcome::kExchanged);
+  EXPECT_EQ(pattern_of(holder), "third");
+  EXPECT_EQ(holder.poll(kToday).outcome, Outcome::kUnchanged);
+  // Whoever took the old snapshot still has all of it.
+  EXPECT_EQ(before->text_engine()->live().at(0).pattern, "first");
+}
+
+TEST_F(BundleHolderTest, ARefusedBundleLeavesTheOldOneAndIsToldOnce) {
+  BundleHolder holder(dir_.path().string(), kToday);
+  write("rules.yaml", "schema: 2\n");
+  EXPECT_EQ(holder.poll(kToday).outcome, Outcome::kUnchanged);
+  const auto refused = holder.poll(kToday);
+  EXPECT_EQ(refused.outcome, Outcome::kRefused);
+  EXPECT_NE(refused.error.find("rules.yaml:1: schema"), std::string::npos) << refused.error;
+  EXPECT_EQ(pattern_of(holder), "first");
+  EXPECT_EQ(holder.poll(kToday).outcome, Outcome::kUnchanged);
+  write_rule("second");
+  holder.poll(kToday);
+  EXPECT_EQ(holder.poll(kToday).outcome, Outcome::kExchanged);
+}
+
+TEST_F(BundleHolderTest, ReloadAsksNobody) {
+  BundleHolder holder(dir_.path().string(), kToday);
+  EXPECT_EQ(holder.reload(kToday).outcome, Outcome::kUnchanged);
+  write_rule("second");
+  EXPECT_EQ(holder.reload(kToday).outcome, Outcome::kExchanged);
+  std::filesystem::remove(dir_.file("rules.yaml"));
+  EXPECT_EQ(holder.reload(kToday).outcome, Outcome::kRefused);
+  EXPECT_EQ(pattern_of(holder), "second");
+}
+
+TEST_F(BundleHolderTest, ASwitchedLinkIsAChange) {
+  TempDir other;
+  std::filesystem::copy_file(dir_.file("rules.yaml"), other.file("rules.yaml"));
+  TempDir links;
+  const std::string link = links.file("bundle");
+  std::filesystem::create_directory_symlink(other.path(), link);
+  BundleHolder holder(link, kToday);
+  write_rule("second");
+  std::filesystem::create_directory_symlink(dir_.path(), link + ".new");
+  std::filesystem::rename(link + ".new", link);
+  holder.poll(kToday);
+  EXPECT_EQ(holder.poll(kToday).outcome, Outcome::kExchanged);
+  EXPECT_EQ(pattern_of(holder), "second");
+}
+
+TEST_F(BundleHolderTest, ReadersSeeOneBundleOrTheOther) {
+  BundleHolder holder(dir_.path().string(), kToday);
+  std::jthread reader([&](const std::stop_token& stop) {
+    while (!stop.stop_requested()) {
+      const auto bundle = holder.current();
+      EXPECT_EQ(bundle->text_engine()->rules_version(), bundle->rules_version());
+    }
+  });
+  for (int i = 0; i < 20; ++i) {
+    write_rule("word" + std::to_string(i));
+    EXPECT_EQ(holder.reload(kToday).outcome, Outcome::kExchanged);
+  }
+}
+
+TEST_F(BundleHolderTest, TheFirstBundleMustLoad) {
+  EXPECT_THROW(BundleHolder("/nonexistent", kToday), safety::ConfigError);
+}
+
+}  // namespace
+}  // namespace han::tests
