@@ -25,6 +25,7 @@
 //   port      dropped, as the documentation says of lookups; old copies of it keep 1234.
 //   hosts     5 forms, as documented; the Go client's example has 7 for a host of 9 labels, which
 //             would make 42 expressions.
+//   escapes   upper-case digits, as documented; the Go client writes lower-case ones.
 //   IPv6      WHATWG's serialisation; the Go client keeps what was written, so that one address
 //             would have many keys.
 // What they leave open: a decoded "?" starts the query (SB decodes before it splits); a backslash
