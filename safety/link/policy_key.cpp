@@ -244,8 +244,9 @@ std::optional<Split> split(std::string_view text, std::string& buffer) {
   size = scheme_size(text);
   if (size > 0) {
     if (auto out = split_after_scheme(text, size)) return out;
-    const bool is_host = !is_special_scheme(text.substr(0, size)) && is_port_behind(text, size);
-    if (!is_host) return std::nullopt;
+    std::string scheme(text.substr(0, size));
+    lower(scheme);
+    if (is_special_scheme(scheme) || !is_port_behind(text, size)) return std::nullopt;
   }
   const std::size_t end = std::min(text.find_first_of("/\\?"), text.size());
   return Split{"http", text.substr(0, end), text.substr(end)};
@@ -295,6 +296,29 @@ std::string without_dot_components(std::string_view path, bool is_special) {
     }
   }
   return out;
+}
+
+std::optional<PolicyKey> key_of_bytes(std::string_view raw) {
+  const std::string text = cleaned(raw);
+  std::string buffer;
+  const std::optional<Split> parts = split(text, buffer);
+  if (!parts) return std::nullopt;
+  const std::string authority = without_escapes(without_port(without_user(parts->authority)));
+  // An escaped slash ends the host, an escaped "@" the user: what is taken apart was unescaped.
+  const std::size_t end = std::min(authority.find_first_of("/\\?"), authority.size());
+  const std::string_view bytes =
+      without_port(without_user(std::string_view(authority).substr(0, end)));
+  std::string rest = authority.substr(end);
+  rest += parts->rest;
+  const Host host = host_of_bytes(std::string(bytes));
+  if (host.text.empty()) return std::nullopt;
+  const std::size_t mark = rest.find('?');
+  const std::string plain = without_dot_components(std::string_view(rest).substr(0, mark),
+                                                   is_special_scheme(parts->scheme));
+  std::optional<std::string_view> query;
+  if (mark != std::string::npos) query = std::string_view(rest).substr(mark + 1);
+  const Path path = path_of(plain, query);
+  return PolicyKey(parts->scheme, host.text, host.is_ip, path.text, path.query);
 }
 
 }  // namespace
@@ -361,34 +385,16 @@ PolicyKey policy_key(const Url& url) {
     return key_of_parts(url, host.text, host.is_ip);
   }
   if (url.host_kind() == HostKind::kOpaque) {
-    const Host host = host_of_bytes(without_escapes(url.host()));
-    return key_of_parts(url, host.text, host.is_ip);
+    // Such a host may have escapes, so the raw way reads it; it may be all dots.
+    if (auto key = key_of_bytes(url.fetch_identity())) return *std::move(key);
+    return key_without_host(url);
   }
   return key_of_parts(url, url.host(), url.host_kind() != HostKind::kDomain);
 }
 
 std::optional<PolicyKey> policy_key(std::string_view raw) {
   if (raw.size() > kPolicyKeyBytesMax) return std::nullopt;
-  const std::string text = cleaned(raw);
-  std::string buffer;
-  const std::optional<Split> parts = split(text, buffer);
-  if (!parts) return std::nullopt;
-  const std::string authority = without_escapes(without_port(without_user(parts->authority)));
-  // An escaped slash ends the host, an escaped "@" the user: what is taken apart was unescaped.
-  const std::size_t end = std::min(authority.find_first_of("/\\?"), authority.size());
-  const std::string_view bytes =
-      without_port(without_user(std::string_view(authority).substr(0, end)));
-  std::string rest = authority.substr(end);
-  rest += parts->rest;
-  const Host host = host_of_bytes(std::string(bytes));
-  if (host.text.empty()) return std::nullopt;
-  const std::size_t mark = rest.find('?');
-  const std::string plain = without_dot_components(std::string_view(rest).substr(0, mark),
-                                                   is_special_scheme(parts->scheme));
-  std::optional<std::string_view> query;
-  if (mark != std::string::npos) query = std::string_view(rest).substr(mark + 1);
-  const Path path = path_of(plain, query);
-  return PolicyKey(parts->scheme, host.text, host.is_ip, path.text, path.query);
+  return key_of_bytes(raw);
 }
 
 }  // namespace han::safety

@@ -141,7 +141,7 @@ TEST(PolicyKey, RawTakesWhatListsHold) {
 TEST(PolicyKey, RawTakesNothingWithoutAHost) {
   for (const std::string& raw :
        {std::string(), std::string("/"), std::string("http://"), std::string("http:///a"),
-        std::string("http:a.test"), std::string("http:80/"), std::string("mailto:a@b.test"),
+        std::string("http:a.test"), std::string("HTTP:80/"), std::string("mailto:a@b.test"),
         std::string("javascript:alert(1)"), std::string("?a.test"), std::string("#a.test"),
         std::string("http://user@/"), std::string("http://:80/"), std::string("//a.test/"),
         "a.test/" + std::string(safety::kPolicyKeyBytesMax, 'x')}) {
@@ -173,6 +173,9 @@ TEST(PolicyKey, UrlsWithoutAHost) {
 TEST(PolicyKey, OpaqueHostsHaveKeys) {
   EXPECT_EQ(both("foo://Evil.TEST./a%41"), "foo://evil.test/aA");
   EXPECT_EQ(both("foo://e%56il.test"), "foo://evil.test/");
+  EXPECT_EQ(both("foo://evil.test%2Fa/b@c"), "foo://evil.test/a/b@c");
+  EXPECT_EQ(both("foo://good.test%40evil.test"), "foo://evil.test/");
+  EXPECT_EQ(url_key("foo://.../a"), "foo:///a");
 }
 
 TEST(PolicyKey, ExpressionsOfHostsAndPaths) {
