@@ -8,6 +8,7 @@
 
 #include "safety/apps/ctl/json_object.h"
 #include "safety/apps/ctl/line_filter.h"
+#include "safety/link/policy_key.h"
 #include "safety/link/url.h"
 #include "safety/text/utf8.h"
 
@@ -72,6 +73,12 @@ std::optional<Json> answer(std::string_view line) {
   const Url& url = std::get<Url>(parsed);
   json["href"] = url.href();
   json["host"] = url.host();
+  const PolicyKey key = policy_key(url);
+  json["policy_key"] = key.canonical();
+  json["expressions"] = Json::array();
+  for (const std::string_view expression : key.expressions()) {
+    json["expressions"].push_back(expression);
+  }
   return json;
 }
 

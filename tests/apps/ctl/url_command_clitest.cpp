@@ -26,8 +26,12 @@ TEST(UrlCommand, AStringIsAUrlOrAnError) {
   EXPECT_EQ(all[0]["input"], "HTTP://ME:x@0x7f.1:80/a/../b?c#d");
   EXPECT_EQ(all[0]["href"], "http://ME:x@127.0.0.1/b?c#d");
   EXPECT_EQ(all[0]["host"], "127.0.0.1");
+  EXPECT_EQ(all[0]["policy_key"], "http://127.0.0.1/b?c");
+  EXPECT_EQ(all[0]["expressions"], Json({"127.0.0.1/b?c", "127.0.0.1/b", "127.0.0.1/"}));
   EXPECT_EQ(all[1]["href"], "mailto:x");
   EXPECT_EQ(all[1]["host"], "");
+  EXPECT_EQ(all[1]["policy_key"], "mailto:x");
+  EXPECT_EQ(all[1]["expressions"], Json::array());
   EXPECT_EQ(all[2], Json({{"input", "http://a b/"}, {"error", "host_code"}}));
 }
 
