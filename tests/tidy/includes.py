@@ -15,7 +15,8 @@ INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
 LEAVES = ("pgqueue/", "cache/", "dns/")
 # Only these parts of safety/ bring the leaves together.
 COMPOSITION = ("safety/worker/", "safety/replay/", "safety/doctor/", "safety/apps/",
-               "safety/engine.", "safety/engine_", "safety/link_judge", "safety/han_safety.")
+               "safety/engine.", "safety/engine_", "safety/link_judge", "safety/subject_judge",
+               "safety/han_safety.")
 
 # Third-party header (by the start of its name) -> the product files that own it.
 OWNERS = {

@@ -1,0 +1,79 @@
+// SubjectJudge: from a raw text or URL to its verdict, without any server but those of the DNS.
+//
+// The one place that puts the steps in order: limit on the raw bytes, UTF-8 repair, scan, the links
+// of the text, the stable part of each, what their hosts resolve to, policy. What is judged offline
+// (checks of an operator, the comparison at the end of the demo) goes through it; the worker puts
+// its caches between the same steps.
+//
+// Threads:   immutable after construction; safe to share, with one scratch a thread, when the
+//            resolver is. Owns: shares of bundle and peppers; borrows the resolver.
+// Blocks:    as the resolver; never without one.
+// Fails:     std::bad_alloc only; what cannot be judged is indeterminate.
+// Limits:    the config's text_bytes_max and links_max.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "safety/base/pepper.h"
+#include "safety/bundle.h"
+#include "safety/evidence.h"
+#include "safety/link_facts.h"
+#include "safety/link_judge.h"
+#include "safety/link_subject.h"
+#include "safety/text_judge.h"
+#include "safety/verdict.h"
+
+namespace han::safety {
+
+class HostResolver {
+ public:
+  virtual ~HostResolver() = default;
+  // The facts of each host, in the same order. `hosts`: each once, as LinkSubject::host is.
+  virtual std::vector<HostFacts> resolve(std::span<const std::string> hosts) = 0;
+};
+
+class SubjectJudge {
+ public:
+  struct JudgedLink {
+    std::optional<LinkSubject> subject;  // absent: no URL
+    std::string url_hash;
+    LinkEvidence evidence;
+    std::optional<HostFacts> facts;  // absent: not needed, or nobody asked
+    Verdict verdict;
+  };
+  struct JudgedText {
+    TextEvidence evidence;
+    Verdict verdict;  // with the links'
+    Layer layer = Layer::kComputed;
+  };
+
+  // `resolver` may be null: then a link that needs it is indeterminate(dns_off).
+  // Requires: a bundle, peppers (checked).
+  SubjectJudge(std::shared_ptr<const Bundle> bundle, Config config,
+               std::shared_ptr<const PepperSet> peppers, HostResolver* resolver);
+
+  // Any bytes have a verdict. Requires: a scratch made for the bundle's engine (checked).
+  JudgedText judge_text(std::string_view raw_text, TextScratch& scratch) const;
+  JudgedLink judge_link(std::string_view raw_url) const;
+
+  const Bundle& bundle() const { return links_.bundle(); }
+  const TextEngine& engine() const { return texts_.engine(); }
+  const Config& config() const { return texts_.config(); }
+  const LinkJudge& links() const { return links_; }
+
+ private:
+  JudgedLink judge_stable(std::string_view raw_url) const;
+  void judge_resolved(std::vector<JudgedLink>& links) const;
+
+  TextJudge texts_;
+  LinkJudge links_;
+  std::shared_ptr<const PepperSet> peppers_;
+  HostResolver* resolver_;
+};
+
+}  // namespace han::safety

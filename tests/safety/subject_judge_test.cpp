@@ -1,0 +1,144 @@
+#include "safety/subject_judge.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <map>
+
+#include "safety/base/hex.h"
+#include "tests/safety/link_judge_fixture.h"
+
+namespace han::tests {
+namespace {
+
+using safety::Decision;
+using safety::HostFacts;
+using safety::Verdict;
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+using ::testing::Not;
+
+// Hosts of a test; any other one does not answer.
+class FakeHosts final : public safety::HostResolver {
+ public:
+  std::map<std::string, HostFacts> hosts;
+  std::vector<std::vector<std::string>> calls;
+
+  std::vector<HostFacts> resolve(std::span<const std::string> names) override {
+    calls.emplace_back(names.begin(), names.end());
+    std::vector<HostFacts> facts;
+    for (const std::string& name : names) {
+      const auto found = hosts.find(name);
+      facts.push_back(found == hosts.end() ? HostFacts{failed("dns_timeout"), failed("dns_timeout")}
+                                           : found->second);
+    }
+    return facts;
+  }
+};
+
+class SubjectJudge : public LinkJudgeFixture {
+ protected:
+  SubjectJudge() : scratch_(*bundle_->text_engine()) {
+    hosts_.hosts["plain.example.com"] = {addresses({"93.184.216.34"}), no_data()};
+    hosts_.hosts["inner.example.com"] = {addresses({"10.0.0.1"}), no_data()};
+    hosts_.hosts["gone.example.com"] = {no_such_name(), no_such_name()};
+  }
+
+  safety::SubjectJudge subjects(safety::HostResolver* resolver) const {
+    return {bundle_, config_, set_, resolver};
+  }
+  Verdict text(std::string_view raw) { return subjects(&hosts_).judge_text(raw, scratch_).verdict; }
+  Verdict link(std::string_view raw) { return subjects(&hosts_).judge_link(raw).verdict; }
+
+  std::shared_ptr<const safety::PepperSet> set_ =
+      std::make_shared<const safety::PepperSet>(peppers());
+  FakeHosts hosts_;
+  safety::TextScratch scratch_;
+};
+
+TEST_F(SubjectJudge, ATextWithoutLinksIsJudgedAsBefore) {
+  EXPECT_EQ(text("hello").decision, Decision::kAllow);
+  EXPECT_THAT(text("gift card code").rules, ElementsAre("scam.gift"));
+  EXPECT_THAT(hosts_.calls, IsEmpty());
+}
+
+TEST_F(SubjectJudge, LinksOfATextJoinItsVerdict) {
+  const Verdict good = text("see https://plain.example.com/a now");
+  EXPECT_EQ(good.decision, Decision::kAllow);
+  ASSERT_EQ(good.links.size(), 1U);
+  EXPECT_EQ(good.links[0].url_hash,
+            safety::to_hex(set_->current.key.mac("link", "https://plain.example.com/a")));
+  EXPECT_EQ(good.links[0].decision, Decision::kAllow);
+
+  const Verdict bad = text("see https://plain.example.com/a and https://inner.example.com/");
+  EXPECT_EQ(bad.decision, Decision::kBlock);
+  EXPECT_EQ(bad.links.size(), 2U);
+  EXPECT_THAT(bad.rules, ElementsAre("link.address.private"));
+  EXPECT_EQ(bad.versions, good.versions);
+
+  const Verdict both = text("gift card code https://gone.example.com/");
+  EXPECT_EQ(both.decision, Decision::kBlock);
+  EXPECT_THAT(both.rules, ElementsAre("link.dns.no_such_name", "scam.gift"));
+}
+
+TEST_F(SubjectJudge, S16_ALinkThatIsNotResolvedIsNeverAllowed) {
+  const Verdict silent = text("see https://silent.example.com/");
+  EXPECT_EQ(silent.decision, Decision::kIndeterminate);
+  EXPECT_EQ(silent.reason, "dns_timeout");
+  const Verdict unasked =
+      subjects(nullptr).judge_text("see https://plain.example.com/", scratch_).verdict;
+  EXPECT_EQ(unasked.decision, Decision::kIndeterminate);
+  EXPECT_EQ(unasked.reason, "dns_off");
+  EXPECT_EQ(subjects(nullptr)
+                .judge_text("gift card code https://plain.example.com/", scratch_)
+                .verdict.decision,
+            Decision::kBlock);
+}
+
+TEST_F(SubjectJudge, EachHostOfATextIsAskedOnceAndAllTogether) {
+  text(
+      "https://plain.example.com/a https://plain.example.com/b https://gone.example.com/ "
+      "http://127.0.0.1/ javascript:x");
+  ASSERT_EQ(hosts_.calls.size(), 1U);
+  EXPECT_THAT(hosts_.calls[0], ElementsAre("gone.example.com", "plain.example.com"));
+}
+
+TEST_F(SubjectJudge, ATextWithTooManyLinksIsIndeterminate) {
+  config_.links.links_max = 2;
+  const Verdict verdict =
+      text("https://plain.example.com/1 https://plain.example.com/2 https://plain.example.com/3");
+  EXPECT_EQ(verdict.decision, Decision::kIndeterminate);
+  EXPECT_EQ(verdict.reason, "limit");
+}
+
+TEST_F(SubjectJudge, ATextOverTheLimitIsNotSearchedForLinks) {
+  config_.limits.text_bytes_max = 20;
+  EXPECT_EQ(text("see https://inner.example.com/").reason, "limit");
+  EXPECT_THAT(hosts_.calls, IsEmpty());
+}
+
+TEST_F(SubjectJudge, JudgesALink) {
+  EXPECT_EQ(link("https://plain.example.com/").decision, Decision::kAllow);
+  EXPECT_EQ(link("https://inner.example.com/").decision, Decision::kBlock);
+  EXPECT_EQ(link("https://gone.example.com/").decision, Decision::kMonitor);
+  EXPECT_EQ(link("https://silent.example.com/").decision, Decision::kIndeterminate);
+  const auto invalid = subjects(&hosts_).judge_link("no url");
+  EXPECT_FALSE(invalid.subject.has_value());
+  EXPECT_EQ(invalid.verdict.decision, Decision::kBlock);
+  EXPECT_EQ(invalid.url_hash, safety::to_hex(set_->current.key.mac("link", "no url")));
+}
+
+TEST_F(SubjectJudge, ALinkOfATextIsTheLinkByItself) {
+  for (const char* url : {"https://plain.example.com/", "https://inner.example.com/x?y",
+                          "https://gone.example.com/", "http://127.0.0.1/"}) {
+    const auto alone = subjects(&hosts_).judge_link(url);
+    const Verdict verdict = text(std::string("a ") + url + " b");
+    ASSERT_EQ(verdict.links.size(), 1U) << url;
+    EXPECT_EQ(verdict.links[0],
+              (safety::LinkVerdict{alone.url_hash, alone.verdict.decision, alone.verdict.rules}));
+  }
+}
+
+}  // namespace
+}  // namespace han::tests
