@@ -88,7 +88,9 @@ double rate(const std::vector<std::string>& urls, const Read& read, std::size_t&
 std::size_t count_read(const std::vector<std::string>& urls,
                        std::size_t (*read)(const std::string&)) {
   std::size_t count = 0;
-  for (const std::string& url : urls) count += read(url) > 0 ? 1 : 0;
+  for (const std::string& url : urls) {
+    if (read(url) > 0) ++count;
+  }
   return count;
 }
 
