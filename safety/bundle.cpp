@@ -1,36 +1,136 @@
 #include "safety/bundle.h"
 
 #include <filesystem>
+#include <map>
 #include <utility>
 
 #include "safety/base/digest.h"
+#include "safety/base/hex.h"
+#include "safety/link/extract.h"
+#include "safety/link/list_entry.h"
+#include "safety/link/list_file.h"
+#include "safety/link/list_manifest.h"
+#include "safety/link/list_table.h"
+#include "safety/link/policy_key.h"
+#include "safety/link/public_suffix.h"
 #include "safety/text/rules_file.h"
 #include "safety/yaml_file.h"
 
 namespace han::safety {
+namespace {
+
+namespace fs = std::filesystem;
+
+// What is judged by the lists, and how, in one text; input of rules_version.
+class LinkVersion {
+ public:
+  LinkVersion() {
+    add("han.links.1");
+    add(std::to_string(kLinkCodeEpoch));
+    add(std::to_string(kPolicyKeyVersion));
+    add(std::to_string(kExtractVersion));
+    add(PublicSuffixes::system().version());
+  }
+  void add(std::string_view part) {
+    digest_.update(std::to_string(part.size())).update(":").update(part);
+  }
+  std::string finish() { return to_hex(digest_.finish()); }
+
+ private:
+  Sha256 digest_;
+};
+
+// A url-host rule's pattern is an entry of a list of suffixes.
+ListEntry entry_of(const std::string& file, const Rule& rule) {
+  const auto parsed =
+      parse_list_entry(rule.pattern, ListKind::kSuffix, rule.action, PublicSuffixes::system());
+  if (const auto* fault = std::get_if<ListEntryFault>(&parsed)) {
+    throw ConfigError(file, rule.line, "rule " + rule.id + ": pattern", *fault);
+  }
+  return std::get<ListEntry>(parsed);
+}
+
+}  // namespace
 
 struct Bundle::Source {
-  std::string rules_name;
+  std::string path;  // of the bundle, for errors about it as a whole
+  std::string rules_file;
   std::vector<Rule> rules;
+  std::string lists_file;
+  std::vector<ListRow> lists;
+  fs::path folder;  // of the lists' files
 };
 
 Bundle::Bundle(Source source, std::chrono::sys_days activation_date)
     : rule_count_(source.rules.size()) {
-  text_engine_ = std::make_shared<const TextEngine>(source.rules_name, std::move(source.rules),
-                                                    activation_date);
+  std::map<std::string, int, std::less<>> rule_lines;
+  LinkLists::Builder builder;
+  for (const Rule& rule : source.rules) {
+    rule_lines.emplace(rule.id, rule.line);
+    if (rule.kind == RuleKind::kUrlHost) entry_of(source.rules_file, rule);
+  }
+  for (const ListRow& row : source.lists) {
+    const auto same = rule_lines.find(row.id);
+    if (same == rule_lines.end()) continue;
+    throw ConfigError(source.lists_file, row.line, "list " + row.id + ": id",
+                      "a rule has this id (line " + std::to_string(same->second) + " of " +
+                          source.rules_file + "); give one of them another id");
+  }
+  try {
+    for (const Rule& rule : live_rules(source.rules, activation_date)) {
+      if (rule.kind != RuleKind::kUrlHost) continue;
+      const ListEntry entry = entry_of(source.rules_file, rule);
+      builder.add(entry.tag, entry.name, builder.add_owner(rule.id, rule.action, rule.mode));
+    }
+    LinkPart links;
+    LinkVersion version;
+    for (ListRow& row : live_lists(std::move(source.lists), activation_date)) {
+      const std::uint32_t owner = builder.add_owner(row.id, row.action, row.mode);
+      const ListFileSummary summary = read_list_file(
+          (source.folder / row.file).string(), row, PublicSuffixes::system(),
+          [&](const ListEntry& entry) { builder.add(entry.tag, entry.name, owner); });
+      version.add(canonical_form(row));
+      version.add(to_hex(summary.digest));
+      links.lists.emplace(row.id, policy_of(row));
+      loaded_lists_.push_back({std::move(row), summary.lines, summary.entries});
+    }
+    links.version = version.finish();
+    lists_ = std::move(builder).finish();
+    text_engine_ = std::make_shared<const TextEngine>(source.rules_file, std::move(source.rules),
+                                                      activation_date, std::move(links));
+  } catch (const ListTableFull& error) {
+    throw ConfigError(source.path, 0, "", std::string(error.what()) + "; remove some");
+  }
 }
 
 std::shared_ptr<const Bundle> Bundle::load(const std::string& path,
                                            std::chrono::sys_days activation_date) {
   std::error_code error;
-  const std::string rules_path =
-      std::filesystem::is_directory(path, error) ? path + "/rules.yaml" : path;
-  return of_rules(rules_path, load_rules(rules_path), activation_date);
+  if (!fs::is_directory(path, error)) {
+    return of_rules(path, load_rules(path), activation_date);
+  }
+  Source source;
+  source.path = path;
+  source.folder = path;
+  source.rules_file = (source.folder / "rules.yaml").string();
+  source.lists_file = (source.folder / "lists.yaml").string();
+  const bool has_rules = fs::exists(source.rules_file, error);
+  const bool has_lists = fs::exists(source.lists_file, error);
+  if (!has_rules && !has_lists) {
+    throw ConfigError(path, 0, "", "holds neither rules.yaml nor lists.yaml; check the path");
+  }
+  if (has_rules) source.rules = load_rules(source.rules_file);
+  if (has_lists) source.lists = load_list_manifest(source.lists_file);
+  return std::shared_ptr<const Bundle>(new Bundle(std::move(source), activation_date));
 }
 
 std::shared_ptr<const Bundle> Bundle::of_rules(const std::string& name, std::vector<Rule> rules,
                                                std::chrono::sys_days activation_date) {
-  return std::shared_ptr<const Bundle>(new Bundle(Source{name, std::move(rules)}, activation_date));
+  Source source;
+  source.path = name;
+  source.rules_file = name;
+  source.rules = std::move(rules);
+  return std::shared_ptr<const Bundle>(new Bundle(std::move(source), activation_date));
 }
 
 }  // namespace han::safety

@@ -34,6 +34,9 @@
 
 namespace han::safety {
 
+// Raised by hand whenever this code's hits for the same lists and link change.
+inline constexpr int kLinkCodeEpoch = 1;
+
 class Bundle {
  public:
   struct LoadedList {
@@ -55,8 +58,8 @@ class Bundle {
   const RuleTable& rules() const { return text_engine_->rules(); }
   const std::string& rules_version() const { return text_engine_->rules_version(); }
 
-  std::size_t rule_count() const { return rule_count_; }                     // live or not
-  const std::vector<LoadedList>& live_lists() const { return live_lists_; }  // sorted by id
+  std::size_t rule_count() const { return rule_count_; }                         // live or not
+  const std::vector<LoadedList>& loaded_lists() const { return loaded_lists_; }  // sorted by id
 
  private:
   struct Source;
@@ -65,7 +68,7 @@ class Bundle {
   std::shared_ptr<const TextEngine> text_engine_;
   LinkLists lists_;
   std::size_t rule_count_ = 0;
-  std::vector<LoadedList> live_lists_;
+  std::vector<LoadedList> loaded_lists_;
 };
 
 }  // namespace han::safety

@@ -1,0 +1,163 @@
+#include "safety/link/list_entry.h"
+
+#include <algorithm>
+
+#include "safety/base/hex.h"
+#include "safety/base/ip_address.h"
+#include "safety/link/canonical_host.h"
+#include "safety/link/policy_key.h"
+
+namespace han::safety {
+namespace {
+
+using Result = std::variant<ListEntry, ListEntryFault>;
+
+constexpr std::size_t kHashBytesMin = 4;
+constexpr std::size_t kHashBytesMax = 32;
+constexpr std::size_t kEnforcedHashBytesMin = 8;
+constexpr std::ptrdiff_t kFolderSlashesMax = 4;
+
+// An IPv6 address may stand with or without brackets.
+std::string canonical_name(std::string_view text) {
+  const auto address = IpAddress::parse(text);
+  if (address && !address->is_v4()) return canonical_host("[" + std::string(text) + "]");
+  return canonical_host(text);
+}
+
+bool is_address(std::string_view name) {
+  return name.starts_with('[') || IpAddress::parse(name).has_value();
+}
+
+Result parse_host(std::string_view text) {
+  if (text.find('*') != std::string_view::npos) {
+    return ListEntryFault("a list of kind host has no wildcards; put it into one of kind suffix");
+  }
+  if (text.find('/') != std::string_view::npos) {
+    return ListEntryFault("is no host; leave out scheme and path, or use kind path or cidr");
+  }
+  std::string name = canonical_name(text);
+  if (name.empty()) return ListEntryFault("is no host that can exist; correct or remove it");
+  return ListEntry{EntryTag::kHost, std::move(name)};
+}
+
+Result parse_suffix(std::string_view text, const PublicSuffixes& suffixes) {
+  if (text.find('/') != std::string_view::npos) {
+    return ListEntryFault("is no host; leave out scheme and path, or use kind path");
+  }
+  EntryTag tag = EntryTag::kSuffix;
+  if (text.starts_with("*.")) {
+    tag = EntryTag::kBelow;
+    text.remove_prefix(2);
+  }
+  if (text.find('*') != std::string_view::npos) {
+    return ListEntryFault("a wildcard may only stand for all labels before a name, as '*.'");
+  }
+  std::string name = canonical_name(text);
+  if (name.empty()) return ListEntryFault("is no host that can exist; correct or remove it");
+  if (is_address(name)) {
+    return ListEntryFault("is an address, which has no hosts below it; use kind host or cidr");
+  }
+  if (suffixes.is_public_suffix(name)) {
+    return ListEntryFault(
+        "is a public suffix, below which anyone may have a host; name the hosts below it");
+  }
+  return ListEntry{tag, std::move(name)};
+}
+
+// Where the path of an entry begins, with or without a scheme before it.
+std::size_t path_begin(std::string_view text) {
+  const std::size_t scheme = text.find("://");
+  const std::size_t host = scheme == std::string_view::npos ? 0 : scheme + 3;
+  return std::min(text.find_first_of("/?#", host), text.size());
+}
+
+// The port that stands behind a host, if any: behind the brackets of an IPv6 address.
+bool has_port(std::string_view authority) {
+  const std::size_t scheme = authority.find("://");
+  if (scheme != std::string_view::npos) authority.remove_prefix(scheme + 3);
+  const std::size_t bracket = authority.rfind(']');
+  return authority.find(':', bracket == std::string_view::npos ? 0 : bracket) !=
+         std::string_view::npos;
+}
+
+Result parse_path(std::string_view text, const PublicSuffixes& suffixes) {
+  const std::string_view authority = text.substr(0, path_begin(text));
+  if (text.find('#') != std::string_view::npos) {
+    return ListEntryFault("the part behind '#' is never asked about; remove it");
+  }
+  if (authority.find('@') != std::string_view::npos || has_port(authority)) {
+    return ListEntryFault("user and port are never asked about; remove them");
+  }
+  if (authority.find('*') != std::string_view::npos) {
+    return ListEntryFault("a path counts for all hosts below its own; remove the wildcard");
+  }
+  const std::string url = text.find("://") == std::string_view::npos ? "http://" + std::string(text)
+                                                                     : std::string(text);
+  const std::optional<PolicyKey> key = policy_key(url);
+  if (!key || key->host().empty()) {
+    return ListEntryFault("is no host with a path; correct or remove it");
+  }
+  if (!key->is_ip() && suffixes.is_public_suffix(key->host())) {
+    return ListEntryFault(
+        "is a path on a public suffix, below which anyone may have a host; name the hosts");
+  }
+  const std::string_view path = key->path();
+  const bool is_deep =
+      path.ends_with('/') && std::count(path.begin(), path.end(), '/') > kFolderSlashesMax;
+  if (is_deep && !key->has_query()) {
+    return ListEntryFault("only the first 3 folders of a path are asked about; shorten it");
+  }
+  const KeyExpressions expressions = key->expressions();
+  if (expressions.size() == 0 || expressions[0].size() > kListEntryBytesMax) {
+    return ListEntryFault("is no host with a path; correct or remove it");
+  }
+  return ListEntry{EntryTag::kPath, std::string(expressions[0])};
+}
+
+Result parse_network(std::string_view text) {
+  const std::optional<IpPrefix> prefix = IpPrefix::parse(text);
+  if (!prefix) {
+    return ListEntryFault(
+        "is no network such as 10.0.0.0/8; bits beyond the length must be zero, and IPv4 has "
+        "four decimal parts");
+  }
+  if (prefix->length() == 0) return ListEntryFault("holds every address; name a smaller network");
+  std::string name(1, static_cast<char>(prefix->length()));
+  for (const std::uint8_t byte : prefix->base().bytes()) name += static_cast<char>(byte);
+  return ListEntry{EntryTag::kNetwork, std::move(name)};
+}
+
+Result parse_hash(std::string_view text, RuleAction action) {
+  const auto bytes = from_hex(text);
+  if (!bytes || bytes->size() < kHashBytesMin || bytes->size() > kHashBytesMax) {
+    return ListEntryFault("must be 4 to 32 bytes of a SHA-256 in hex digits");
+  }
+  if (bytes->size() < kEnforcedHashBytesMin && action != RuleAction::kMonitor) {
+    return ListEntryFault(
+        "hashes under 8 bytes hit other links by chance; give more bytes or use action monitor");
+  }
+  return ListEntry{EntryTag::kHash, std::string(bytes->begin(), bytes->end())};
+}
+
+}  // namespace
+
+Result parse_list_entry(std::string_view text, ListKind kind, RuleAction action,
+                        const PublicSuffixes& suffixes) {
+  if (text.empty()) return ListEntryFault("is empty; remove it");
+  if (text.size() > kListEntryBytesMax) return ListEntryFault("is longer than 2048 bytes");
+  switch (kind) {
+    case ListKind::kHost:
+      return parse_host(text);
+    case ListKind::kSuffix:
+      return parse_suffix(text, suffixes);
+    case ListKind::kPath:
+      return parse_path(text, suffixes);
+    case ListKind::kCidr:
+      return parse_network(text);
+    case ListKind::kHash:
+      return parse_hash(text, action);
+  }
+  return ListEntryFault("is of no kind");
+}
+
+}  // namespace han::safety
