@@ -12,8 +12,8 @@
 //           A scheme may stand before it and does not count. No user, port or fragment, which the
 //           policy key does not have, and no folder deeper than 3, which no expression names.
 //   cidr    "10.0.0.0/8", "2001:db8::/32", or one address. Not all addresses ("0.0.0.0/0").
-//   hash    the first 4 to 32 bytes, in hex, of the SHA-256 of an expression ("evil.test/a/"). Under
-//           8 bytes other links hit by chance, so such entries are for lists that monitor.
+//   hash    the first 4 to 32 bytes, in hex, of the SHA-256 of an expression ("evil.test/a/").
+//           Under 8 bytes other links hit by chance, so such entries are for lists that monitor.
 //
 // Threads: pure functions. Blocks: never. Fails: by its result, whose words never show the entry.
 // Limits:  linear time; entries of kListEntryBytesMax.
