@@ -67,7 +67,8 @@ bool has_forbidden_byte(std::string_view ascii) {
 }
 
 // Of a host without escapes, whatever its bytes.
-Host host_of_bytes(std::string bytes) {
+Host host_of_bytes(std::string_view with_dots) {
+  std::string bytes = without_extra_dots(with_dots);
   if (bytes.starts_with('[') && bytes.ends_with(']')) {
     if (const auto address = parse_ipv6_host(std::string_view(bytes).substr(1, bytes.size() - 2))) {
       Host host{{}, true};
@@ -84,16 +85,12 @@ Host host_of_bytes(std::string bytes) {
   return finished_host(without_extra_dots(bytes));
 }
 
-// The end of the path's part that is written as it is: what comes next needs work.
-bool is_plain_path(std::string_view path) {
-  char before = 0;
-  for (const char c : path) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (byte <= 0x20 || byte >= 0x7F || c == '%' || c == '\\' || c == '#') return false;
-    if (before == '/' && (c == '/' || c == '.')) return false;
-    before = c;
+// True when single slashes and no dots follow slashes, which most paths are.
+bool has_plain_slashes(std::string_view path) {
+  for (std::size_t i = 1; i < path.size(); ++i) {
+    if (path[i - 1] == '/' && (path[i] == '/' || path[i] == '.')) return false;
   }
-  return path.starts_with('/');
+  return true;
 }
 
 // Appends `path` with single slashes, without "." and ".." components, escaped.
@@ -159,12 +156,17 @@ PolicyKey key_without_host(const Url& url) {
 }
 
 PolicyKey key_of_parts(const Url& url, std::string_view host, bool is_ip) {
-  const auto query = query_of(url);
-  const bool is_plain =
-      is_plain_path(url.path()) && (!query || query->find('%') == std::string_view::npos);
-  if (is_plain) return {url.scheme(), host, is_ip, url.path(), query};
-  const Path path = path_of(url.path(), query);
+  const Path path = path_of(url.path(), query_of(url));
   return {url.scheme(), host, is_ip, path.text, path.query};
+}
+
+// True when the fetch identity is the canonical form but for what stands before and after the host:
+// then WHATWG has left nothing in path and query that is to be escaped.
+bool has_canonical_path(const Url& url) {
+  const UrlLayout& at = url.layout();
+  const std::string_view path_and_query = url.fetch_identity().substr(at.path_begin);
+  return at.is_special && path_and_query.find('%') == std::string_view::npos &&
+         has_plain_slashes(url.path());
 }
 
 // ---- the key of raw bytes ---------------------------------------------------------------------
@@ -310,7 +312,7 @@ std::optional<PolicyKey> key_of_bytes(std::string_view raw) {
       without_port(without_user(std::string_view(authority).substr(0, end)));
   std::string rest = authority.substr(end);
   rest += parts->rest;
-  const Host host = host_of_bytes(std::string(bytes));
+  const Host host = host_of_bytes(bytes);
   if (host.text.empty()) return std::nullopt;
   const std::size_t mark = rest.find('?');
   const std::string plain = without_dot_components(std::string_view(rest).substr(0, mark),
@@ -342,6 +344,15 @@ PolicyKey::PolicyKey(std::string_view scheme, std::optional<std::string_view> ho
     canonical_ += *query;
   }
 }
+
+PolicyKey::PolicyKey(std::string_view canonical, std::uint32_t scheme_end, std::uint32_t host_end,
+                     std::uint32_t path_end, bool is_ip)
+    : canonical_(canonical),
+      scheme_end_(scheme_end),
+      host_begin_(scheme_end + 3),
+      host_end_(host_end),
+      path_end_(path_end),
+      is_ip_(is_ip) {}
 
 KeyExpressions PolicyKey::expressions() const {
   KeyExpressions out;
@@ -380,6 +391,7 @@ KeyExpressions PolicyKey::expressions() const {
 
 PolicyKey policy_key(const Url& url) {
   if (url.host().empty()) return key_without_host(url);
+  const bool is_ip = url.host_kind() != HostKind::kDomain;
   if (url.host_kind() == HostKind::kDomain && has_extra_dots(url.host())) {
     const Host host = finished_host(without_extra_dots(url.host()));
     return key_of_parts(url, host.text, host.is_ip);
@@ -389,7 +401,11 @@ PolicyKey policy_key(const Url& url) {
     if (auto key = key_of_bytes(url.fetch_identity())) return *std::move(key);
     return key_without_host(url);
   }
-  return key_of_parts(url, url.host(), url.host_kind() != HostKind::kDomain);
+  if (!has_canonical_path(url)) return key_of_parts(url, url.host(), is_ip);
+  const UrlLayout& at = url.layout();
+  const bool is_whole = at.host_begin == at.scheme_end + 3 && at.path_begin == at.host_end;
+  if (!is_whole) return {url.scheme(), url.host(), is_ip, url.path(), query_of(url)};
+  return {url.fetch_identity(), at.scheme_end, at.host_end, at.path_end, is_ip};
 }
 
 std::optional<PolicyKey> policy_key(std::string_view raw) {

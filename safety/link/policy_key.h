@@ -92,6 +92,12 @@ class PolicyKey {
   bool operator==(const PolicyKey& other) const { return canonical_ == other.canonical_; }
 
  private:
+  friend PolicyKey policy_key(const Url& url);
+
+  // A whole canonical form with a host.
+  PolicyKey(std::string_view canonical, std::uint32_t scheme_end, std::uint32_t host_end,
+            std::uint32_t path_end, bool is_ip);
+
   std::uint32_t size() const { return static_cast<std::uint32_t>(canonical_.size()); }
   std::string_view part(std::uint32_t begin, std::uint32_t end) const {
     return std::string_view(canonical_).substr(begin, end - begin);

@@ -123,6 +123,7 @@ TEST(PolicyKey, Addresses) {
   EXPECT_EQ(both("http://0x7f.1/"), "http://127.0.0.1/");
   EXPECT_EQ(both("http://[2001:DB8::0:1]:80/a"), "http://[2001:db8::1]/a");
   EXPECT_EQ(both("http://[::10.9.8.7]/"), "http://[::a09:807]/");
+  EXPECT_EQ(raw_key("http://.[::1]./"), "http://[::1]/");
   EXPECT_EQ(url_key("http://256.1.2.3/"), "refused");
   EXPECT_EQ(raw_key("http://256.1.2.3/"), "http://0.1.2.3/");
   EXPECT_THAT(expressions("http://10.9.8.7/a"), ElementsAre("10.9.8.7/a", "10.9.8.7/"));
