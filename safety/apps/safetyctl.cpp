@@ -10,6 +10,7 @@
 #include "pgqueue/error.h"
 #include "safety/apps/ctl/arguments.h"
 #include "safety/apps/ctl/check_command.h"
+#include "safety/apps/ctl/classify_ip_command.h"
 #include "safety/apps/ctl/database.h"
 #include "safety/apps/ctl/doctor_command.h"
 #include "safety/apps/ctl/explain_command.h"
@@ -42,6 +43,7 @@ ExitCode run(int argc, const char* const* argv) {
   add_check_command(app, command);
   add_explain_command(app, command);
   add_url_command(app, command);
+  add_classify_ip_command(app, command);
   add_rules_command(app, command);
   add_submit_command(app, command);
   add_task_commands(app, command);

@@ -1,0 +1,321 @@
+// The resolver against a server that lies, is silent or goes away.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <fstream>
+#include <string>
+#include <thread>
+#include <variant>
+#include <vector>
+
+#include "dns/resolver.h"
+#include "tests/support/await.h"
+#include "tests/support/deadlines.h"
+#include "tests/support/fake_clock.h"
+#include "tests/support/lying_dns.h"
+#include "tests/support/temp_dir.h"
+
+namespace han::tests {
+namespace {
+
+using dns::Answer;
+using dns::Failure;
+using dns::Question;
+using dns::RecordType;
+using dns::Resolution;
+using dns::Resolver;
+using dns::ResolverOptions;
+using std::chrono::milliseconds;
+using Packets = std::vector<std::string>;
+
+constexpr milliseconds kShort{50};
+
+Packets one_address(const DnsQuery& query) {
+  return {DnsReply(query).address(query.name, 20, "192.0.2.1").bytes()};
+}
+
+Packets silence(const DnsQuery&) { return {}; }
+
+LyingDns::Script code(unsigned rcode) {
+  return [rcode](const DnsQuery& query) { return Packets{DnsReply(query).rcode(rcode).bytes()}; };
+}
+
+Resolution ask(Resolver& resolver, const std::string& host) {
+  return resolver.resolve({host, RecordType::kA}, late());
+}
+
+std::size_t failures(const Resolver& resolver, Failure failure) {
+  return resolver.stats().failures[static_cast<std::size_t>(failure)];
+}
+
+// The outcome of one question to a server with this script.
+Resolution outcome(LyingDns::Script script, LyingDnsOptions options = {}) {
+  LyingDns server(std::move(script), options);
+  Resolver resolver({.servers = {server.address()}, .timeout = kShort});
+  return ask(resolver, "a.test");
+}
+
+TEST(ResolverFault, S16_FailuresAreNeverAbsence) {
+  EXPECT_EQ(outcome(code(2)), Resolution(Failure::kServfail));
+  EXPECT_EQ(outcome(code(4)), Resolution(Failure::kServfail));
+  EXPECT_EQ(outcome(code(5)), Resolution(Failure::kRefused));
+  EXPECT_EQ(outcome(silence), Resolution(Failure::kTimeout));
+}
+
+TEST(ResolverFault, S16_NegativeAnswersWithoutSoaAreNotCached) {
+  const Resolution found = outcome(code(3));
+  EXPECT_EQ(std::get<Answer>(found).kind, Answer::Kind::kNoSuchName);
+  EXPECT_EQ(std::get<Answer>(found).ttl.count(), 0);
+  EXPECT_EQ(std::get<Answer>(outcome(code(0))).ttl.count(), 0);
+}
+
+TEST(ResolverFault, S18_TruncationThatTcpCannotMend) {
+  const auto truncated = [](const DnsQuery& query) {
+    return Packets{DnsReply(query).address(query.name, 20, "192.0.2.1").truncated().bytes()};
+  };
+  EXPECT_EQ(outcome(truncated), Resolution(Failure::kTruncated));  // over TCP too
+  EXPECT_EQ(outcome(truncated, {.has_tcp = false}), Resolution(Failure::kTruncated));
+  const auto silent_tcp = [&](const DnsQuery& query) {
+    return query.is_tcp ? Packets() : truncated(query);
+  };
+  EXPECT_EQ(outcome(silent_tcp), Resolution(Failure::kTruncated));
+}
+
+TEST(ResolverFault, S18_ARefusedConnectionFailsNoOtherQuestion) {
+  LyingDns server(
+      [](const DnsQuery& query) {
+        if (!query.name.starts_with("big")) return one_address(query);
+        return Packets{DnsReply(query).truncated().bytes()};
+      },
+      {.has_tcp = false});
+  server.hold();
+  Resolver resolver({.servers = {server.address()}, .timeout = std::chrono::seconds(5)});
+  std::vector<Question> questions;
+  for (int i = 0; i < 40; ++i) {
+    questions.push_back({(i % 4 == 0 ? "big" : "n") + std::to_string(i) + ".test", RecordType::kA});
+  }
+  std::vector<Resolution> results;
+  std::jthread caller([&] { results = resolver.resolve(questions, late()); });
+  ASSERT_TRUE(await([&] { return server.query_count() >= 40; }));
+  server.release();
+  caller.join();
+  for (std::size_t i = 0; i < results.size(); ++i) {
+    EXPECT_EQ(std::holds_alternative<Answer>(results[i]), i % 4 != 0) << i;
+  }
+}
+
+TEST(ResolverFault, GarbageIsMalformedAndForeignPacketsArePassedOver) {
+  const auto garbage = [](const DnsQuery& query) {
+    const std::string head = DnsReply(query).bytes();
+    return Packets{head.substr(0, 6) + std::string("\x00\x09", 2) + head.substr(8) + "garbage"};
+  };
+  EXPECT_EQ(outcome(garbage), Resolution(Failure::kMalformed));
+  const auto foreign = [](const DnsQuery& query) {
+    const auto other = static_cast<std::uint16_t>(query.id + 1);
+    return Packets{"x", DnsReply(query).id(other).address(query.name, 9, "10.0.0.1").bytes(),
+                   DnsReply(query).question("b.test").address(query.name, 9, "10.0.0.2").bytes(),
+                   DnsReply(query).id(other).truncated().bytes(),
+                   DnsReply(query).address(query.name, 9, "192.0.2.1").bytes()};
+  };
+  const Resolution found = outcome(foreign);
+  EXPECT_EQ(std::get<Answer>(found).addresses.front().str(), "192.0.2.1");
+}
+
+TEST(ResolverFault, TheNextServerIsAskedWhenOneFails) {
+  LyingDns good(one_address);
+  const std::vector<LyingDns::Script> scripts = {code(2), code(5), silence};
+  for (const auto& script : scripts) {
+    LyingDns bad(script);
+    Resolver resolver({.servers = {bad.address(), good.address()}, .timeout = kShort});
+    EXPECT_TRUE(std::holds_alternative<Answer>(ask(resolver, "a.test")));
+    EXPECT_GE(bad.query_count(), 1U);
+  }
+}
+
+TEST(ResolverFault, NoServerIsUnreachableAndTheStreakSaysSo) {
+  std::string gone;
+  {
+    const LyingDns server(silence);
+    gone = server.address();
+  }
+  Resolver resolver({.servers = {gone}, .timeout = kShort});
+  EXPECT_EQ(ask(resolver, "a.test"), Resolution(Failure::kUnreachable));
+  EXPECT_EQ(ask(resolver, "b.test"), Resolution(Failure::kUnreachable));
+  EXPECT_EQ(resolver.stats().silent_streak, 2U);
+  EXPECT_EQ(failures(resolver, Failure::kUnreachable), 2U);
+
+  LyingDns server(silence);
+  Resolver other({.servers = {server.address()}, .timeout = kShort});
+  EXPECT_EQ(ask(other, "a.test"), Resolution(Failure::kTimeout));
+  EXPECT_EQ(other.stats().silent_streak, 1U);
+  server.set_script(code(2));
+  EXPECT_EQ(ask(other, "a.test"), Resolution(Failure::kServfail));
+  EXPECT_EQ(other.stats().silent_streak, 0U);
+}
+
+TEST(ResolverFault, EqualQuestionsUnderWayAreAskedOnce) {
+  LyingDns server(one_address);
+  server.hold();
+  Resolver resolver({.servers = {server.address()}, .timeout = std::chrono::seconds(30)});
+  std::vector<std::jthread> callers;
+  std::vector<Resolution> results(8, Resolution(Failure::kStopped));
+  for (std::size_t i = 0; i < results.size(); ++i) {
+    callers.emplace_back([&, i] {
+      const std::vector<Question> twice(2, {"a.test", RecordType::kA});
+      results[i] = resolver.resolve(twice, late()).back();
+    });
+  }
+  ASSERT_TRUE(await([&] { return resolver.stats().questions == 16; }));
+  server.release();
+  callers.clear();
+  for (const Resolution& result : results) EXPECT_TRUE(std::holds_alternative<Answer>(result));
+  EXPECT_EQ(server.query_count(), 1U);
+  EXPECT_EQ(resolver.stats().shared, 15U);
+  EXPECT_EQ(resolver.stats().addresses, 1U);
+}
+
+TEST(ResolverFault, TheDeadlineIsKeptAndALaterCallerJoins) {
+  LyingDns server(one_address);
+  server.hold();
+  Resolver resolver({.servers = {server.address()}, .timeout = std::chrono::seconds(30)});
+  EXPECT_EQ(resolver.resolve({"a.test", RecordType::kA}, in(20)), Resolution(Failure::kTimeout));
+  EXPECT_EQ(resolver.resolve({"a.test", RecordType::kA}, in(0)), Resolution(Failure::kTimeout));
+  std::jthread release([&] { server.release(); });
+  EXPECT_TRUE(std::holds_alternative<Answer>(ask(resolver, "a.test")));
+  EXPECT_EQ(server.query_count(), 1U);
+}
+
+TEST(ResolverFault, QuestionsUnderWayAndWaitingAreBounded) {
+  LyingDns server(one_address);
+  server.hold();
+  Resolver resolver({.servers = {server.address()},
+                     .timeout = std::chrono::seconds(30),
+                     .in_flight_max = 3,
+                     .waiting_max = 2});
+  std::vector<Resolution> results(5, Resolution(Failure::kStopped));
+  std::vector<std::jthread> callers;
+  for (std::size_t i = 0; i < results.size(); ++i) {
+    callers.emplace_back([&, i] { results[i] = ask(resolver, "n" + std::to_string(i) + ".test"); });
+    // The first three are under way before the others wait.
+    ASSERT_TRUE(await([&] {
+      const auto stats = resolver.stats();
+      return stats.in_flight == std::min<std::size_t>(i + 1, 3) &&
+             stats.in_flight + stats.waiting == i + 1;
+    }));
+  }
+  EXPECT_EQ(ask(resolver, "late.test"), Resolution(Failure::kOverload));
+  EXPECT_EQ(server.query_count("late.test"), 0U);
+  server.release();
+  callers.clear();
+  for (const Resolution& result : results) EXPECT_TRUE(std::holds_alternative<Answer>(result));
+  EXPECT_EQ(resolver.stats().waiting, 0U);
+}
+
+TEST(ResolverFault, AWaitingQuestionThatNobodyWantsAnyMoreIsNotAsked) {
+  LyingDns server(one_address);
+  server.hold();
+  Resolver resolver(
+      {.servers = {server.address()}, .timeout = std::chrono::seconds(30), .in_flight_max = 1});
+  std::jthread caller([&] { ask(resolver, "first.test"); });
+  ASSERT_TRUE(await([&] { return server.query_count() == 1; }));
+  EXPECT_EQ(resolver.resolve({"second.test", RecordType::kA}, in(1)),
+            Resolution(Failure::kTimeout));
+  server.release();
+  caller.join();
+  EXPECT_TRUE(std::holds_alternative<Answer>(ask(resolver, "third.test")));
+  EXPECT_EQ(server.query_count("second.test"), 0U);
+}
+
+TEST(ResolverFault, StoppingEndsWhatIsUnderWay) {
+  LyingDns server(silence);
+  Resolver resolver({.servers = {server.address()}, .timeout = std::chrono::seconds(30)});
+  Resolution found = Failure::kTimeout;
+  std::jthread caller([&] { found = ask(resolver, "a.test"); });
+  ASSERT_TRUE(await([&] { return server.query_count() == 1; }));
+  resolver.stop();
+  caller.join();
+  EXPECT_EQ(found, Resolution(Failure::kStopped));
+  EXPECT_EQ(ask(resolver, "b.test"), Resolution(Failure::kStopped));
+}
+
+TEST(ResolverFault, S20_StaleAnswersAreForFailuresOnlyAndOffByDefault) {
+  LyingDns server(one_address);
+  FakeClock clock;
+  Resolver resolver({.servers = {server.address()},
+                     .timeout = kShort,
+                     .stale_max = std::chrono::seconds(600),
+                     .clock = &clock});
+  Resolver plain({.servers = {server.address()}, .timeout = kShort});
+  EXPECT_TRUE(std::holds_alternative<Answer>(ask(resolver, "a.test")));
+  EXPECT_TRUE(std::holds_alternative<Answer>(ask(plain, "a.test")));
+  server.set_script(code(2));
+  EXPECT_EQ(ask(plain, "a.test"), Resolution(Failure::kServfail));
+  const Answer stale = std::get<Answer>(ask(resolver, "a.test"));
+  EXPECT_TRUE(stale.is_stale);
+  EXPECT_EQ(stale.ttl.count(), 0);
+  EXPECT_EQ(resolver.stats().stale_served, 1U);
+  EXPECT_EQ(ask(resolver, "b.test"), Resolution(Failure::kServfail));
+  // NXDOMAIN is an answer, and the end of the stale one.
+  server.set_script(code(3));
+  EXPECT_EQ(std::get<Answer>(ask(resolver, "a.test")).kind, Answer::Kind::kNoSuchName);
+  server.set_script(code(2));
+  EXPECT_EQ(ask(resolver, "a.test"), Resolution(Failure::kServfail));
+  // Too old.
+  server.set_script(one_address);
+  EXPECT_TRUE(std::holds_alternative<Answer>(ask(resolver, "a.test")));
+  server.set_script(silence);
+  clock.advance(std::chrono::seconds(621));
+  EXPECT_EQ(ask(resolver, "a.test"), Resolution(Failure::kTimeout));
+}
+
+TEST(ResolverFault, S19_NoSearchDomainIsEverTried) {
+  for (const char* search : {"search corp lan", "search .", "domain corp", "options ndots:15"}) {
+    LyingDns server(code(3));
+    const TempDir dir;
+    std::ofstream(dir.file("resolv.conf")) << "nameserver 127.0.0.1\n" << search << "\n";
+    Resolver resolver({.resolv_conf = dir.file("resolv.conf"), .resolv_conf_port = server.port()});
+    ask(resolver, "a.test");
+    ask(resolver, "single");
+    std::vector<std::string> names;
+    for (const DnsQuery& query : server.queries()) names.push_back(query.name);
+    EXPECT_EQ(names, (std::vector<std::string>{"a.test", "single"})) << search;
+  }
+}
+
+TEST(ResolverFault, TheServersOfResolvConfAreReadAgainWhenItChanges) {
+  LyingDns server(one_address);
+  const TempDir dir;
+  const std::string conf = dir.file("resolv.conf");
+  std::ofstream(conf) << "nameserver 127.0.0.2\n";
+  Resolver resolver({.resolv_conf = conf, .resolv_conf_port = server.port(), .timeout = kShort});
+  EXPECT_FALSE(std::holds_alternative<Answer>(ask(resolver, "a.test")));
+  EXPECT_EQ(server.query_count(), 0U);
+  std::ofstream(conf) << "# changed\nnameserver 127.0.0.1\n";
+  EXPECT_TRUE(std::holds_alternative<Answer>(ask(resolver, "a.test")));
+  EXPECT_EQ(resolver.stats().reloads, 1U);
+  EXPECT_TRUE(std::holds_alternative<Answer>(ask(resolver, "b.test")));
+  EXPECT_EQ(resolver.stats().reloads, 1U);
+}
+
+TEST(ResolverFault, NamesAreAskedOnTheirOwnAlongAChain) {
+  LyingDns server([](const DnsQuery& query) {
+    if (query.name == "a.test")
+      return Packets{DnsReply(query).cname("a.test", 30, "b.test").bytes()};
+    return one_address(query);
+  });
+  server.hold();
+  Resolver resolver({.servers = {server.address()}, .timeout = std::chrono::seconds(30)});
+  std::vector<Resolution> results;
+  std::jthread caller([&] {
+    const std::vector<Question> both = {{"a.test", RecordType::kA}, {"b.test", RecordType::kA}};
+    results = resolver.resolve(both, late());
+  });
+  ASSERT_TRUE(await([&] { return server.query_count() == 2; }));
+  server.release();
+  caller.join();
+  EXPECT_EQ(std::get<Answer>(results[0]).chain, (std::vector<std::string>{"b.test"}));
+  EXPECT_TRUE(std::get<Answer>(results[1]).chain.empty());
+}
+
+}  // namespace
+}  // namespace han::tests
