@@ -39,13 +39,9 @@ std::string_view as_text(const Digest& digest, std::size_t bytes) {
 }  // namespace
 
 bool ListMatch::is_lifted() const {
-  bool is_lifted = false;
-  for (const ListHit& hit : hits) {
-    if (!hit.decides) continue;
-    if (hit.action != RuleAction::kLift) return false;
-    is_lifted = true;
-  }
-  return is_lifted;
+  return std::any_of(hits.begin(), hits.end(), [](const ListHit& hit) {
+    return hit.decides && hit.action == RuleAction::kLift;
+  });
 }
 
 ListMatch LinkLists::rank(std::span<const FoundSet> found, Lifts lifts) const {
@@ -72,8 +68,13 @@ ListMatch LinkLists::rank(std::span<const FoundSet> found, Lifts lifts) const {
   const auto is_enforced = [](const ListHit& hit) { return hit.mode == RuleMode::kEnforce; };
   const auto first = std::find_if(match.hits.begin(), match.hits.end(), is_enforced);
   if (first == match.hits.end()) return match;
+  // Allow entries come last at equal specificity, so the first is one only when all are.
   const Specificity top = first->specificity;
-  for (ListHit& hit : match.hits) hit.decides = is_enforced(hit) && hit.specificity == top;
+  const bool is_lifting = first->action == RuleAction::kLift;
+  for (ListHit& hit : match.hits) {
+    hit.decides = is_enforced(hit) && hit.specificity == top &&
+                  (is_lifting || hit.action != RuleAction::kLift);
+  }
   return match;
 }
 

@@ -7,13 +7,15 @@
 //      hash (the longer expression first), a host, a suffix (the one with more labels first; an
 //      expression that is only "host/" counts as a suffix of that host), a network (the longer
 //      prefix first).
-//   2. At equal specificity block beats monitor beats allow.
+//   2. At equal specificity block beats monitor beats allow: an allow entry decides only when
+//      nothing else is as specific.
 //   3. Every other hit is reported too and decides nothing (ListHit::decides); so do shadow lists
 //      and rules, whatever they say.
 //
 // So an allow entry lifts hits that are less specific than it is, of any list, also those of the
-// link's addresses and of its chain of names, and what the link's own look would only be watched
-// for. It never lifts an address class, a blocked scheme or a rule about text.
+// addresses that the host resolves to, and what the look of the host would only be watched for. It
+// never lifts an address class, a blocked scheme, a rule about text, or what the names of a CNAME
+// chain hit, which are names of others.
 //
 // Threads: immutable after construction; safe to share. Blocks: never.
 // Fails:   std::bad_alloc; building: ListTableFull.
@@ -59,7 +61,7 @@ struct ListMatch {
   // Most specific first, at equal specificity block, monitor, allow, then by id; each id once.
   std::vector<ListHit> hits;
 
-  // True when an enforced allow entry decides alone.
+  // True when what decides is allow entries.
   bool is_lifted() const;
 };
 

@@ -1,4 +1,5 @@
-// Rule examples: `rules test` runs each live rule's own `match` and `no_match` texts.
+// Rule examples: `rules test` runs each live rule's own `match` and `no_match` texts. Those of
+// url-host rules are URLs and are run by safety/host_examples.h.
 //
 // Threads: pure function. Blocks: for the scans. Fails: std::bad_alloc only.
 #pragma once

@@ -3,10 +3,9 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
-#include <fstream>
 #include <thread>
 
-#include "tests/support/temp_dir.h"
+#include "tests/safety/bundle_folder.h"
 
 namespace han::tests {
 namespace {
@@ -15,32 +14,25 @@ using safety::Bundle;
 using safety::BundleHolder;
 using Outcome = BundleHolder::Outcome;
 
-constexpr std::chrono::sys_days kToday{std::chrono::days(20'000)};
+constexpr auto kToday = kBundleDay;
 
 class BundleHolderTest : public ::testing::Test {
  protected:
   BundleHolderTest() { write_rule("first"); }
 
-  void write(const std::string& name, const std::string& text) {
-    std::ofstream(dir_.file(name), std::ios::trunc) << text;
-    // Two writes within one tick of the file system's clock have two times.
-    std::filesystem::last_write_time(dir_.file(name),
-                                     std::filesystem::file_time_type(std::chrono::hours(++hour_)));
-  }
   void write_rule(const std::string& word) {
-    write("rules.yaml", "schema: 1\nrules:\n- {id: r, kind: literal, pattern: " + word +
-                            ", profile: raw, severity: 5, action: block, mode: enforce}\n");
+    folder_.write_rules("- {id: r, kind: literal, pattern: " + word +
+                        ", profile: raw, severity: 5, action: block, mode: enforce}\n");
   }
   static std::string pattern_of(const BundleHolder& holder) {
     return holder.current()->text_engine()->live().at(0).pattern;
   }
 
-  TempDir dir_;
-  int hour_ = 0;
+  BundleFolder folder_;
 };
 
 TEST_F(BundleHolderTest, AChangeIsTakenWhenTheFilesStandStill) {
-  BundleHolder holder(dir_.path().string(), kToday);
+  BundleHolder holder(folder_.path(), kToday);
   const auto before = holder.current();
   EXPECT_EQ(holder.poll(kToday).outcome, Outcome::kUnchanged);
   write_rule("second");
@@ -56,8 +48,8 @@ TEST_F(BundleHolderTest, AChangeIsTakenWhenTheFilesStandStill) {
 }
 
 TEST_F(BundleHolderTest, ARefusedBundleLeavesTheOldOneAndIsToldOnce) {
-  BundleHolder holder(dir_.path().string(), kToday);
-  write("rules.yaml", "schema: 2\n");
+  BundleHolder holder(folder_.path(), kToday);
+  folder_.write("rules.yaml", "schema: 2\n");
   EXPECT_EQ(holder.poll(kToday).outcome, Outcome::kUnchanged);
   const auto refused = holder.poll(kToday);
   EXPECT_EQ(refused.outcome, Outcome::kRefused);
@@ -70,24 +62,44 @@ TEST_F(BundleHolderTest, ARefusedBundleLeavesTheOldOneAndIsToldOnce) {
 }
 
 TEST_F(BundleHolderTest, ReloadAsksNobody) {
-  BundleHolder holder(dir_.path().string(), kToday);
+  BundleHolder holder(folder_.path(), kToday);
   EXPECT_EQ(holder.reload(kToday).outcome, Outcome::kUnchanged);
   write_rule("second");
   EXPECT_EQ(holder.reload(kToday).outcome, Outcome::kExchanged);
-  std::filesystem::remove(dir_.file("rules.yaml"));
+  std::filesystem::remove(folder_.file("rules.yaml"));
   EXPECT_EQ(holder.reload(kToday).outcome, Outcome::kRefused);
   EXPECT_EQ(pattern_of(holder), "second");
 }
 
+TEST_F(BundleHolderTest, AChangedListIsAChange) {
+  folder_.write_lists(
+      "- {id: l, file: l.txt, kind: host, action: block, severity: 5, mode: enforce}\n");
+  folder_.write("l.txt", "a.test\n");
+  BundleHolder holder(folder_.path(), kToday);
+  folder_.write("l.txt", "b.test\n");
+  holder.poll(kToday);
+  EXPECT_EQ(holder.poll(kToday).outcome, Outcome::kExchanged);
+  EXPECT_EQ(holder.current()->lists().match({"b.test", {}, std::nullopt}).hits.size(), 1U);
+  EXPECT_EQ(holder.current()->lists().match({"a.test", {}, std::nullopt}).hits.size(), 0U);
+  // A bad list leaves the old one; when it alone is mended, that is seen.
+  folder_.write("l.txt", "c.test\n/\n");
+  holder.poll(kToday);
+  EXPECT_EQ(holder.poll(kToday).outcome, Outcome::kRefused);
+  EXPECT_EQ(holder.current()->lists().match({"b.test", {}, std::nullopt}).hits.size(), 1U);
+  folder_.write("l.txt", "c.test\n");
+  holder.poll(kToday);
+  EXPECT_EQ(holder.poll(kToday).outcome, Outcome::kExchanged);
+}
+
 TEST_F(BundleHolderTest, ASwitchedLinkIsAChange) {
   TempDir other;
-  std::filesystem::copy_file(dir_.file("rules.yaml"), other.file("rules.yaml"));
+  std::filesystem::copy_file(folder_.file("rules.yaml"), other.file("rules.yaml"));
   TempDir links;
   const std::string link = links.file("bundle");
   std::filesystem::create_directory_symlink(other.path(), link);
   BundleHolder holder(link, kToday);
   write_rule("second");
-  std::filesystem::create_directory_symlink(dir_.path(), link + ".new");
+  std::filesystem::create_directory_symlink(folder_.path(), link + ".new");
   std::filesystem::rename(link + ".new", link);
   holder.poll(kToday);
   EXPECT_EQ(holder.poll(kToday).outcome, Outcome::kExchanged);
@@ -95,7 +107,7 @@ TEST_F(BundleHolderTest, ASwitchedLinkIsAChange) {
 }
 
 TEST_F(BundleHolderTest, ReadersSeeOneBundleOrTheOther) {
-  BundleHolder holder(dir_.path().string(), kToday);
+  BundleHolder holder(folder_.path(), kToday);
   std::jthread reader([&](const std::stop_token& stop) {
     while (!stop.stop_requested()) {
       const auto bundle = holder.current();

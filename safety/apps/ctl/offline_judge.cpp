@@ -22,7 +22,8 @@ std::string path_of(const std::optional<std::string>& option, const char* option
 }  // namespace
 
 void add_judge_options(CLI::App& app, JudgeOptions& options) {
-  add_string(app, "--rules", options.rules, "Rules file (else MESSAGE_SAFETY_RULES)");
+  add_string(app, "--rules", options.rules,
+             "Rules file or bundle folder (else MESSAGE_SAFETY_RULES)");
   add_string(app, "--config", options.config, "Config file (else MESSAGE_SAFETY_CONFIG)");
 }
 

@@ -3,12 +3,18 @@
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
+#include <filesystem>
 #include <iostream>
 #include <memory>
+#include <utility>
 
 #include "safety/apps/ctl/input.h"
 #include "safety/apps/ctl/offline_judge.h"
 #include "safety/apps/ctl/output.h"
+#include "safety/bundle.h"
+#include "safety/host_examples.h"
+#include "safety/link/list_file.h"
 #include "safety/text/rule_examples.h"
 #include "safety/text/rules_file.h"
 #include "safety/text/text_engine.h"
@@ -23,17 +29,48 @@ struct RulesOptions {
   bool json = false;
 };
 
-// What lint says of a file: the engine, or what refuses it.
+// What lint says of a bundle: the bundle, or what refuses it.
 struct Lint {
   std::string name;
-  std::size_t rules = 0;
-  std::optional<TextEngine> engine;
+  std::shared_ptr<const Bundle> bundle;
   Json findings = Json::array();
 };
 
-std::vector<Rule> read_rules(const std::string& name, const std::string& path) {
-  if (path != "-") return load_rules(path);
-  return parse_rules(name, Input::open(path).read(kRulesFileBytesMax + 1));
+// What cannot be read is no finding about its rules.
+void check_readable(const std::string& path) {
+  std::error_code error;
+  if (!std::filesystem::is_directory(path, error)) {
+    Input::open(path);
+    return;
+  }
+  bool has_any = false;
+  for (const char* name : {"rules.yaml", "lists.yaml"}) {
+    const std::string file = (std::filesystem::path(path) / name).string();
+    if (!std::filesystem::exists(file, error)) continue;
+    Input::open(file);
+    has_any = true;
+  }
+  if (!has_any) {
+    throw Failure(ExitCode::kFailure, "the folder holds neither rules.yaml nor lists.yaml",
+                  "give the path of a bundle or of a rules file");
+  }
+}
+
+std::shared_ptr<const Bundle> load(const std::string& name, const std::string& path) {
+  if (path != "-") return Bundle::load(path, activation_date());
+  std::vector<Rule> rules = parse_rules(name, Input::open(path).read(kRulesFileBytesMax + 1));
+  return Bundle::of_rules(name, std::move(rules), activation_date());
+}
+
+void add_finding(Lint& out, const RulesOptions& options, const ConfigError& error, int line,
+                 std::string_view what) {
+  out.findings.push_back(
+      {{"file", error.file()}, {"line", line}, {"field", error.field()}, {"what", what}});
+  if (options.json) return;
+  std::cout << printable(error.file());
+  if (line > 0) std::cout << ':' << line;
+  if (!error.field().empty()) std::cout << ": " << printable(error.field());
+  std::cout << ": " << printable(std::string(what)) << '\n';
 }
 
 Lint lint(const RulesOptions& options) {
@@ -42,34 +79,52 @@ Lint lint(const RulesOptions& options) {
   }
   Lint out;
   out.name = *options.file == "-" ? "standard input" : *options.file;
-  // A file that cannot be read is no finding about its rules.
-  if (*options.file != "-") Input::open(*options.file);
+  if (*options.file != "-") check_readable(*options.file);
   try {
-    std::vector<Rule> rules = read_rules(out.name, *options.file);
-    out.rules = rules.size();
-    out.engine.emplace(out.name, std::move(rules), activation_date());
+    out.bundle = load(out.name, *options.file);
+  } catch (const ListFileError& error) {
+    for (const ListFault& fault : error.faults()) {
+      add_finding(out, options, error, fault.line, fault.what_and_fix);
+    }
+    const std::size_t more = error.fault_count() - error.faults().size();
+    if (more > 0 && !options.json) std::cout << more << " more lines of it are wrong\n";
   } catch (const ConfigError& error) {
-    out.findings.push_back(
-        {{"line", error.line()}, {"field", error.field()}, {"what", error.what_and_fix()}});
-    if (!options.json) std::cout << printable(error.what()) << '\n';
+    add_finding(out, options, error, error.line(), error.what_and_fix());
+  }
+  return out;
+}
+
+std::size_t rule_count(const Lint& result) {
+  return result.bundle ? result.bundle->rule_count() : 0;
+}
+
+Json describe(const std::vector<Bundle::LoadedList>& lists) {
+  Json out = Json::array();
+  for (const Bundle::LoadedList& list : lists) {
+    out.push_back({{"id", list.row.id}, {"lines", list.lines}, {"entries", list.entries}});
   }
   return out;
 }
 
 ExitCode run_lint(const RulesOptions& options) {
   const Lint result = lint(options);
-  const std::size_t live = result.engine ? result.engine->live().size() : 0;
+  const std::size_t live = result.bundle ? result.bundle->text_engine()->live().size() : 0;
   if (options.json) {
+    Json lists = result.bundle ? describe(result.bundle->loaded_lists()) : Json::array();
     std::cout << to_line({{"file", result.name},
-                          {"rules", result.rules},
+                          {"rules", rule_count(result)},
                           {"live", live},
+                          {"lists", std::move(lists)},
                           {"findings", result.findings}})
               << '\n';
-  } else if (result.engine) {
-    std::cout << result.rules << " rules, " << live << " of them live: nothing found\n";
+  } else if (result.bundle) {
+    for (const Bundle::LoadedList& list : result.bundle->loaded_lists()) {
+      std::cout << "list " << list.row.id << ": " << list.entries << " entries\n";
+    }
+    std::cout << rule_count(result) << " rules, " << live << " of them live: nothing found\n";
   }
   flush_output(std::cout);
-  return result.engine ? ExitCode::kOk : ExitCode::kFindings;
+  return result.bundle ? ExitCode::kOk : ExitCode::kFindings;
 }
 
 std::size_t count_examples(const TextEngine& engine) {
@@ -78,37 +133,56 @@ std::size_t count_examples(const TextEngine& engine) {
   return count;
 }
 
+// Of texts and hosts, by the ids of their rules.
+std::vector<ExampleFailure> failures_of(const Bundle& bundle) {
+  std::vector<ExampleFailure> failures = run_examples(*bundle.text_engine());
+  const std::vector<ExampleFailure> of_hosts = run_host_examples(bundle);
+  failures.insert(failures.end(), of_hosts.begin(), of_hosts.end());
+  std::stable_sort(
+      failures.begin(), failures.end(),
+      [](const ExampleFailure& a, const ExampleFailure& b) { return a.rule_id < b.rule_id; });
+  return failures;
+}
+
 std::string_view list_of(const ExampleFailure& failure) {
   return failure.expected == ExampleExpected::kHit ? "match" : "no_match";
 }
 
+// The rules file, which is not named when the bundle is a folder.
+std::string rules_file_of(const Lint& result) {
+  std::error_code error;
+  return std::filesystem::is_directory(result.name, error) ? result.name + "/rules.yaml"
+                                                           : result.name;
+}
+
 ExitCode run_test(const RulesOptions& options) {
-  Lint result = lint(options);
+  const Lint result = lint(options);
   Json failures = Json::array();
   std::size_t examples = 0;
-  if (result.engine) {
-    examples = count_examples(*result.engine);
-    for (const ExampleFailure& failure : run_examples(*result.engine)) {
+  if (result.bundle) {
+    examples = count_examples(*result.bundle->text_engine());
+    for (const ExampleFailure& failure : failures_of(*result.bundle)) {
       failures.push_back({{"rule", failure.rule_id},
                           {"line", failure.line},
                           {"list", list_of(failure)},
                           {"index", failure.index}});
       if (options.json) continue;
-      std::cout << printable(result.name) << ':' << failure.line << ": rule " << failure.rule_id
-                << ": " << list_of(failure) << '[' << failure.index << "]: the rule "
+      std::cout << printable(rules_file_of(result)) << ':' << failure.line << ": rule "
+                << failure.rule_id << ": " << list_of(failure) << '[' << failure.index
+                << "]: the rule "
                 << (failure.expected == ExampleExpected::kHit ? "does not hit" : "hits")
                 << " it: change the pattern or the example\n";
     }
   }
-  const bool is_good = result.engine && failures.empty();
+  const bool is_good = result.bundle && failures.empty();
   if (options.json) {
     std::cout << to_line({{"file", result.name},
-                          {"rules", result.rules},
+                          {"rules", rule_count(result)},
                           {"examples", examples},
                           {"findings", result.findings},
                           {"failures", failures}})
               << '\n';
-  } else if (result.engine) {
+  } else if (result.bundle) {
     std::cout << examples << " examples, " << failures.size() << " failed\n";
   }
   flush_output(std::cout);
@@ -120,7 +194,8 @@ void add_rules_leaf(CLI::App& group, Command& command, const std::string& name,
   CLI::App& leaf =
       add_leaf(group, name, description, "safetyctl rules " + name + " rules.yaml", kFindingsCode);
   const auto options = std::make_shared<RulesOptions>();
-  add_operand(leaf, "FILE", options->file, "The rules file; - reads standard input");
+  add_operand(leaf, "FILE", options->file,
+              "The rules file, or a bundle's folder; - reads a rules file from standard input");
   add_json_flag(leaf, options->json);
   set_run(leaf, command, options, run);
 }
@@ -129,9 +204,9 @@ void add_rules_leaf(CLI::App& group, Command& command, const std::string& name,
 
 void add_rules_command(CLI::App& app, Command& command) {
   CLI::App& group =
-      add_group(app, "rules", "Look after a rules file", "safetyctl rules lint rules.yaml");
-  add_rules_leaf(group, command, "lint", "Load and compile a rules file; exits 3 if it is refused",
-                 run_lint);
+      add_group(app, "rules", "Look after rules and lists", "safetyctl rules lint rules.yaml");
+  add_rules_leaf(group, command, "lint",
+                 "Load and compile rules and lists; exits 3 if one is refused", run_lint);
   add_rules_leaf(group, command, "test", "Run the rules' own examples; exits 3 if one fails",
                  run_test);
 }

@@ -27,9 +27,11 @@ class RulesCommand : public ::testing::Test {
 TEST_F(RulesCommand, LintAcceptsAGoodFile) {
   const auto result = run_ctl({"rules", "lint", files_.rules(), "--json"});
   EXPECT_EQ(result.code, 0) << result.err;
-  EXPECT_EQ(
-      Json::parse(result.out),
-      Json({{"file", files_.rules()}, {"rules", 5}, {"live", 5}, {"findings", Json::array()}}));
+  EXPECT_EQ(Json::parse(result.out), Json({{"file", files_.rules()},
+                                           {"rules", 5},
+                                           {"live", 5},
+                                           {"lists", Json::array()},
+                                           {"findings", Json::array()}}));
   EXPECT_THAT(run_ctl({"rules", "lint", files_.rules()}).out, HasSubstr("nothing found"));
   EXPECT_EQ(run_ctl({"rules", "lint", "examples/rules.yaml"}).code, 0);
 }
@@ -55,6 +57,48 @@ TEST_F(RulesCommand, LintNamesThePlaceOfAFinding) {
   const Json finding = Json::parse(run_ctl({"rules", "lint", bad, "--json"}).out)["findings"][0];
   EXPECT_EQ(finding["line"], 3);
   EXPECT_THAT(finding["field"].get<std::string>(), HasSubstr("a.b"));
+}
+
+TEST_F(RulesCommand, AFolderOfRulesAndListsIsLinted) {
+  write_file(files_.file("lists.yaml"),
+             "schema: 1\nlists:\n- {id: l.hosts, file: hosts.txt, kind: suffix, action: block, "
+             "severity: 80, mode: enforce}\n");
+  write_file(files_.file("hosts.txt"), "# bad\nevil.test\nEvil.test.\n");
+  const std::string folder = files_.file("");
+  const auto good = run_ctl({"rules", "lint", folder, "--json"});
+  EXPECT_EQ(good.code, 0) << good.out << good.err;
+  EXPECT_EQ(Json::parse(good.out)["lists"],
+            Json::array({{{"id", "l.hosts"}, {"lines", 3}, {"entries", 2}}}));
+  EXPECT_THAT(run_ctl({"rules", "lint", folder}).out, HasSubstr("list l.hosts: 2 entries"));
+  EXPECT_EQ(run_ctl({"rules", "test", folder}).code, 0);
+  EXPECT_EQ(run_ctl({"rules", "lint", "examples/bundle"}).code, 0);
+  EXPECT_EQ(run_ctl({"rules", "test", "examples/bundle"}).code, 0);
+
+  write_file(files_.file("hosts.txt"), "evil.test\nco.uk\nzebra/path\n");
+  const auto bad = run_ctl({"rules", "lint", folder, "--json"});
+  EXPECT_EQ(bad.code, 3);
+  const Json findings = Json::parse(bad.out)["findings"];
+  ASSERT_EQ(findings.size(), 2U);
+  EXPECT_EQ(findings[0]["file"], folder + "hosts.txt");
+  EXPECT_EQ(findings[0]["line"], 2);
+  EXPECT_EQ(findings[0]["field"], "list l.hosts");
+  EXPECT_EQ(findings[1]["line"], 3);
+  const auto table = run_ctl({"rules", "lint", folder});
+  EXPECT_EQ(table.code, 3);
+  EXPECT_THAT(table.out, HasSubstr("hosts.txt:2: list l.hosts: is a public suffix"));
+  EXPECT_FALSE(table.shows("zebra"));
+}
+
+TEST_F(RulesCommand, TestRunsTheExamplesOfHosts) {
+  write_file(files_.file("bad.yaml"),
+             "schema: 1\nrules:\n- {id: a.b, kind: url-host, pattern: evil.test, severity: 1, "
+             "action: block, mode: enforce,\n   match: ['https://x.evil.test/a', evil.test],\n"
+             "   no_match: [notevil.test, evil.test]}\n");
+  const auto result = run_ctl({"rules", "test", files_.file("bad.yaml"), "--json"});
+  EXPECT_EQ(result.code, 3);
+  EXPECT_EQ(Json::parse(result.out)["examples"], 4);
+  EXPECT_EQ(Json::parse(result.out)["failures"],
+            Json::array({{{"rule", "a.b"}, {"line", 5}, {"list", "no_match"}, {"index", 1}}}));
 }
 
 TEST_F(RulesCommand, AFileThatCannotBeReadIsNoFinding) {
