@@ -18,20 +18,23 @@ NetworkPolicy::NetworkPolicy(std::vector<IpPrefix> block, std::vector<IpPrefix> 
   });
 }
 
-std::optional<NetworkPolicy::Stance> NetworkPolicy::by_network(const IpAddress& address) const {
+const NetworkPolicy::Entry* NetworkPolicy::entry_of(const IpAddress& address) const {
   for (const Entry& entry : entries_) {
-    if (entry.prefix.contains(address)) return entry.stance;
+    if (entry.prefix.contains(address)) return &entry;
   }
-  return std::nullopt;
+  return nullptr;
 }
 
 NetworkPolicy::Stance NetworkPolicy::judge(const IpAddress& address) const {
   const AddressClass found = classify(address);
-  const auto outer = by_network(address);
-  const auto inner = found.embedded ? by_network(*found.embedded) : std::nullopt;
-  if (outer == Stance::kBlocked || inner == Stance::kBlocked) return Stance::kBlocked;
-  if (outer == Stance::kAllowed) return Stance::kAllowed;
-  if (inner == Stance::kAllowed) {
+  const Entry* outer = entry_of(address);
+  const Entry* inner = found.embedded ? entry_of(*found.embedded) : nullptr;
+  const auto says = [](const Entry* entry, Stance stance) {
+    return entry != nullptr && entry->stance == stance;
+  };
+  if (says(outer, Stance::kBlocked) || says(inner, Stance::kBlocked)) return Stance::kBlocked;
+  if (says(outer, Stance::kAllowed)) return Stance::kAllowed;
+  if (says(inner, Stance::kAllowed)) {
     static const IpPrefix kLocalNat64 = *IpPrefix::parse("64:ff9b:1::/48");
     return kLocalNat64.contains(address) ? Stance::kNotGlobal : Stance::kAllowed;
   }

@@ -8,7 +8,6 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <vector>
 
 #include "safety/base/ip_address.h"
@@ -32,7 +31,8 @@ class NetworkPolicy {
     Stance stance;
   };
 
-  std::optional<Stance> by_network(const safety::IpAddress& address) const;
+  // The most specific one; null when no network holds the address.
+  const Entry* entry_of(const safety::IpAddress& address) const;
 
   // Longest first; of equal length blocks first.
   std::vector<Entry> entries_;
