@@ -9,7 +9,7 @@
 #include <cstdint>
 
 #include "safety/base/check.h"
-#include "safety/text/byte_block.h"
+#include "safety/base/byte_block.h"
 #include "safety/text/utf8.h"
 
 namespace han::safety {

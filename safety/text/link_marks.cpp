@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "safety/text/byte_block.h"
+#include "safety/base/byte_block.h"
 
 namespace han::safety {
 namespace {
