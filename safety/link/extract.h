@@ -18,7 +18,8 @@
 // Source: WHATWG URL section 4.4; GFM section 6.9; Unicode 15.0 (punctuation).
 //
 // Threads: pure functions. Blocks: never. Fails: never.
-// Limits:  linear time: `steps` is at most kExtractStepsPerByte * bytes + kExtractStepsBase.
+// Limits:  ExtractLimits, and linear time: when `steps` are more than kExtractStepsPerByte * bytes +
+//          kExtractStepsBase, which no honest text needs, the text is over its budget too.
 #pragma once
 
 #include <cstddef>
@@ -31,6 +32,9 @@ namespace han::safety {
 
 // Raised by hand whenever the same text gives other links; part of rules_version.
 inline constexpr int kExtractVersion = 1;
+
+inline constexpr std::size_t kExtractStepsPerByte = 24;
+inline constexpr std::size_t kExtractStepsBase = std::size_t{1} << 20;
 
 struct ExtractLimits {
   std::size_t links_max = 200;        // all readings counted
@@ -56,7 +60,7 @@ struct ExtractedLink {
 };
 
 struct Extraction {
-  std::vector<ExtractedLink> links;  // the plain ones by their start, then the obfuscated ones
+  std::vector<ExtractedLink> links;  // by their start
   bool is_over_budget = false;       // a limit was met: the text is indeterminate(limit)
   std::size_t steps = 0;             // bytes looked at, as often as they were
 };

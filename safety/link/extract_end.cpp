@@ -100,13 +100,21 @@ std::size_t latin_end(std::string_view text, std::size_t from, std::size_t plain
   return stripped(text, from, at, wrapper);
 }
 
-std::size_t longest_end(std::string_view text, std::size_t start, std::size_t plain) {
+// A quote that is not around the link may be of a user name, which hides the host behind it.
+std::size_t longest_end(std::string_view text, std::size_t start, std::size_t from,
+                        std::size_t plain, char wrapper) {
+  const std::string_view begun = text.substr(from, plain - from);
+  bool quote_ends = wrapper == '"' || begun.find_first_of("/?#\\") != std::string_view::npos;
   std::size_t at = plain;
   while (at < text.size()) {
     const CodePoint point = code_point_at(text, at);
     if (at + point.size - start > kLongestLinkBytes) break;
-    if (char_kind(point.value) == CharKind::kSpace || point.value == '"') break;
-    if (point.value < 0x80 && ends_all(static_cast<char>(point.value))) break;
+    if (char_kind(point.value) == CharKind::kSpace) break;
+    if (point.value < 0x80) {
+      const char c = static_cast<char>(point.value);
+      if (ends_all(c) || (c == '"' && quote_ends)) break;
+      quote_ends = quote_ends || is_one_of(c, "/?#\\");
+    }
     at += point.size;
   }
   return at;
@@ -122,7 +130,7 @@ LinkEnds link_ends(std::string_view text, std::size_t start, std::size_t from) {
   LinkEnds ends{};
   ends.plain = stripped(text, from, closed, wrapper);
   ends.latin = latin_end(text, from, ends.plain, wrapper);
-  ends.longest = ends.plain == from ? from : longest_end(text, start, ends.plain);
+  ends.longest = ends.plain == from ? from : longest_end(text, start, from, ends.plain, wrapper);
   ends.steps = (stop - from) + 2 * (ends.plain - from) + (ends.longest - ends.plain);
   return ends;
 }

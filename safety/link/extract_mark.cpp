@@ -81,9 +81,9 @@ ByteBlock link_marks(const Neighbours& n) {
   const ByteBlock space_after = bytes_equal(n.after, ' ');
   const ByteBlock dots =
       bytes_equal(n.block, '.') & ~(bytes_equal(n.after, '.') | bytes_equal(n.after, '\n'));
-  const ByteBlock wide = (bytes_equal(n.block, 0xE3) & bytes_equal(n.third, 0x82)) |
-                         (bytes_equal(n.block, 0xEF) &
-                          (bytes_equal(n.third, 0x8E) | bytes_equal(n.third, 0xA1)));
+  const ByteBlock wide =
+      (bytes_equal(n.block, 0xE3) & bytes_equal(n.third, 0x82)) |
+      (bytes_equal(n.block, 0xEF) & (bytes_equal(n.third, 0x8E) | bytes_equal(n.third, 0xA1)));
   return ((dots | bytes_equal(n.block, ':')) & ~space_after) | wide;
 }
 
@@ -95,9 +95,8 @@ ByteBlock disguise_marks(const Neighbours& n) {
   const ByteBlock dots = bytes_equal(n.block, '.') & opener;
   const ByteBlock words = bytes_equal(lower, 'o') & bytes_equal(lower_before, 'd') &
                           bytes_equal(n.after | all_bytes(0x20), 't');
-  const ByteBlock colons =
-      bytes_equal(n.block, ':') &
-      (opener | bytes_equal(lower_before, 'p') | bytes_equal(lower_before, 's'));
+  const ByteBlock colons = bytes_equal(n.block, ':') & (opener | bytes_equal(lower_before, 'p') |
+                                                        bytes_equal(lower_before, 's'));
   const ByteBlock wide = (bytes_equal(n.block, 0xE7) & bytes_equal(n.third, 0xB9)) |
                          (bytes_equal(n.block, 0xE9) & bytes_equal(n.third, 0x9E)) |
                          (bytes_equal(n.block, 0xD1) & bytes_equal(n.after, 0x87));

@@ -18,11 +18,11 @@
 namespace han::safety {
 
 struct NestedUrl {
-  std::size_t begin;      // in the URL around it, as it stands there
+  std::size_t begin;  // in the URL around it, as it stands there
   std::size_t end;
-  std::size_t rounds;     // how often it was percent-encoded; 0: not
-  bool is_relative;       // it begins with "//": a link when its host has a known suffix
-  std::string url;        // decoded, valid UTF-8, with a scheme
+  std::size_t rounds;  // how often it was percent-encoded; 0: not
+  bool is_relative;    // it begins with "//": a link when its host has a known suffix
+  std::string url;     // decoded, valid UTF-8, with a scheme
 };
 
 class NestedUrls {

@@ -40,12 +40,20 @@ std::size_t web_scheme_size(std::string_view word) {
 
 bool is_data(std::string_view rest) {
   std::size_t at = 0;
-  while (at < rest.size() && (is_scheme_char(rest[at]) || rest[at] == '/' || rest[at] == '=' ||
-                              rest[at] == ';')) {
+  while (at < rest.size() &&
+         (is_scheme_char(rest[at]) || rest[at] == '/' || rest[at] == '=' || rest[at] == ';')) {
     ++at;
   }
   if (at == rest.size() || rest[at] != ',') return false;
   return at == 0 || rest.substr(0, at).find_first_of("/;") != std::string_view::npos;
+}
+
+// Its characters need not be those of schemes.
+bool is_disguise_before(std::string_view text, std::size_t colon) {
+  for (const std::size_t size : {std::size_t{4}, std::size_t{5}}) {
+    if (colon >= size && is_disguised_http(text.substr(colon - size, size))) return true;
+  }
+  return false;
 }
 
 // Up to the first white space.
@@ -101,7 +109,7 @@ std::optional<FoundScheme> find_scheme(std::string_view text, std::size_t colon,
     return FoundScheme{SchemeKind::kObeyed, start, colon + 1};
   }
   // One letter is a drive; a disguised scheme is no scheme of its own.
-  if (!has_authority || word.size() < 2 || is_disguised_http(word)) return std::nullopt;
+  if (!has_authority || word.size() < 2 || is_disguise_before(text, colon)) return std::nullopt;
   return FoundScheme{SchemeKind::kOther, start, colon + 3};
 }
 

@@ -1,0 +1,204 @@
+#include "safety/link/extract_scan.h"
+
+#include <algorithm>
+
+#include "safety/link/extract_char.h"
+#include "safety/link/extract_mark.h"
+#include "safety/text/utf8.h"
+
+namespace han::safety {
+namespace {
+
+constexpr std::size_t kPortDigitsMax = 6;
+constexpr std::size_t kMailHostBytesMax = 256;
+constexpr std::string_view kPathStart = "/?#\\";
+
+bool starts_path(char c) { return kPathStart.find(c) != std::string_view::npos; }
+
+bool is_host_byte(char c) {
+  return is_ascii_alnum(c) || c == '-' || static_cast<unsigned char>(c) >= 0x80;
+}
+
+// Nothing that a link would have at its end on purpose.
+bool is_punctuation(std::string_view text) {
+  constexpr std::string_view kMarks = ".,;:!?'\"*_~)]}|";
+  for (std::size_t at = 0; at < text.size();) {
+    const CodePoint point = code_point_at(text, at);
+    const bool is_mark = point.value < 0x80
+                             ? kMarks.find(static_cast<char>(point.value)) != kMarks.npos
+                             : char_kind(point.value) != CharKind::kHost;
+    if (!is_mark) return false;
+    at += point.size;
+  }
+  return true;
+}
+
+char closer_of(char opener) {
+  switch (opener) {
+    case '(':
+      return ')';
+    case '[':
+      return ']';
+    case '{':
+      return '}';
+    default:
+      return '\0';
+  }
+}
+
+}  // namespace
+
+void LinkScan::run() {
+  std::size_t mark = next_link_mark(text_, 0);
+  while (mark != std::string_view::npos && !sink_.is_done()) {
+    const std::size_t from = text_[mark] == ':' ? take_colon(mark) : take_dot(mark);
+    mark = next_link_mark(text_, from);
+  }
+}
+
+bool LinkScan::has_path_before(std::size_t from, std::size_t end) const {
+  return text_.substr(from, end - from).find_first_of(kPathStart) != std::string_view::npos;
+}
+
+bool LinkScan::is_other_reading(std::size_t start, std::size_t from, const LinkEnds& ends) const {
+  const std::string_view tail = text_.substr(ends.plain, ends.longest - ends.plain);
+  if (is_punctuation(tail)) return false;
+  // In brackets readers agree on the end, unless the host would go on behind them.
+  const char closer = start == 0 ? '\0' : closer_of(text_[start - 1]);
+  if (closer == '\0' || tail.front() != closer) return true;
+  if (has_path_before(from, ends.plain) || tail.size() < 3) return false;
+  return is_host_byte(tail[1]) || tail[1] == '@' ||
+         ((tail[1] == '.' || tail[1] == '-') && is_host_byte(tail[2]));
+}
+
+bool LinkScan::offer_readings(const LinkCandidate& plain, std::size_t from, const LinkEnds& ends) {
+  bool any = sink_.offer(plain);
+  if (ends.latin < ends.plain && ends.latin > from) {
+    LinkCandidate shorter = plain;
+    shorter.end = ends.latin;
+    shorter.reading = Reading::kAlternate;
+    shorter.may_be_refused = false;
+    shorter.nested_from = std::string_view::npos;
+    shorter.needs_suffix = plain.needs_suffix || !has_path_before(from, ends.latin);
+    any = sink_.offer(shorter) || any;
+  }
+  if (is_other_reading(plain.start, from, ends)) {
+    LinkCandidate longer = plain;
+    longer.end = ends.longest;
+    longer.reading = Reading::kAlternate;
+    longer.may_be_refused = false;
+    longer.nested_from = ends.plain;
+    any = sink_.offer(longer) || any;
+  }
+  return any;
+}
+
+std::size_t LinkScan::take_colon(std::size_t colon) {
+  const auto scheme = find_scheme(text_, colon, link_end_);
+  if (!scheme) return colon + 1;
+  const LinkEnds ends = link_ends(text_, scheme->start, scheme->from);
+  sink_.add_steps(ends.steps + (scheme->from - scheme->start));
+  if (ends.plain == scheme->from) return colon + 1;
+  LinkCandidate plain{scheme->start, ends.plain, {}};
+  plain.needs_suffix = scheme->kind == SchemeKind::kSloppy;
+  plain.may_be_refused = scheme->kind == SchemeKind::kWeb;
+  plain.nested_from = scheme->from;
+  bool is_link = offer_readings(plain, scheme->from, ends);
+  if (scheme->kind == SchemeKind::kOther) {  // a scheme that is only misspelled
+    LinkCandidate web{scheme->from, ends.plain, "http://", Reading::kAlternate};
+    web.needs_suffix = true;
+    is_link = sink_.offer(web) || is_link;
+  }
+  if (!is_link) return colon + 1;
+  link_end_ = run_end_ = ends.plain;
+  return ends.plain;
+}
+
+LinkScan::Before LinkScan::before_host(std::size_t begin) const {
+  if (begin == 0) return Before::kFree;
+  if (text_[begin - 1] == '@') return Before::kMail;
+  std::size_t slashes = begin;
+  while (slashes > run_end_ && is_slash(text_[slashes - 1])) --slashes;
+  if (slashes == begin) return Before::kFree;
+  if (begin - slashes == 1) return Before::kPath;
+  const bool is_behind_name =
+      slashes > 0 && (is_host_byte(text_[slashes - 1]) || text_[slashes - 1] == '.');
+  return is_behind_name ? Before::kPath : Before::kFree;
+}
+
+bool LinkScan::is_mail_name(std::size_t end) const {
+  if (end >= text_.size() || text_[end] != '@') return false;
+  const std::string_view host = text_.substr(end + 1, kMailHostBytesMax);
+  for (std::size_t at = 0; at < host.size(); ++at) {
+    if (host[at] == '.') return at > 0 && at + 1 < host.size() && is_host_byte(host[at + 1]);
+    if (!is_host_byte(host[at])) return false;
+  }
+  return false;
+}
+
+std::size_t LinkScan::authority_end(std::size_t end, std::size_t run_end) const {
+  std::size_t at = end;
+  if (at + 1 == run_end && text_[at] == '.') ++at;
+  if (at != run_end) return end;
+  if (at + 1 < text_.size() && text_[at] == ':' && is_ascii_digit(text_[at + 1])) {
+    const std::size_t first = ++at;
+    while (at < text_.size() && at - first < kPortDigitsMax && is_ascii_digit(text_[at])) ++at;
+    return at;
+  }
+  return at < text_.size() && starts_path(text_[at]) ? at : end;
+}
+
+bool LinkScan::take_host(const HostPart& part, const HostRun& run, Reading reading,
+                         std::size_t& next) {
+  const bool is_at_start = part.begin == run.begin || !part.is_stretch;
+  const Before before = is_at_start ? before_host(run.begin) : Before::kFree;
+  if (before == Before::kPath) return false;
+  if (part.end == run.end && is_mail_name(run.end)) return false;
+  const bool is_host = sink_.hosts().is_host(text_.substr(part.begin, part.end - part.begin));
+  sink_.check_hosts();
+  if (!is_host) return false;
+
+  LinkCandidate plain{part.begin, part.end, "http://", reading};
+  const bool has_slashes = part.begin >= 2 && text_.substr(part.begin - 2, 2) == "//" &&
+                           part.begin == run.begin && before == Before::kFree;
+  if (has_slashes && part.begin - 2 >= run_end_) {
+    plain.start -= 2;
+    plain.prefix = "http:";
+  }
+  const std::size_t from = authority_end(part.end, run.end);
+  LinkEnds ends{from, from, from, 0};
+  if (from < text_.size() && starts_path(text_[from])) {
+    ends = link_ends(text_, plain.start, from);
+    sink_.add_steps(ends.steps);
+  }
+  if (before == Before::kMail && ends.plain <= part.end) return false;
+  plain.end = ends.plain;
+  plain.nested_from = from;
+  bool is_link = offer_readings(plain, from, ends);
+  if (!is_link && from > part.end) {  // a port that is none
+    plain.end = part.end;
+    is_link = sink_.offer(plain);
+  }
+  if (!is_link) return false;
+  link_end_ = std::max(link_end_, plain.end);
+  next = std::max(next, plain.end);
+  return true;
+}
+
+std::size_t LinkScan::take_dot(std::size_t dot) {
+  const HostRun run = host_run(text_, dot, run_end_);
+  sink_.add_steps(4 * (run.end - run.begin));
+  std::size_t next = run.end;
+  bool is_whole_link = false;
+  for (const HostPart& part : host_parts(text_, run)) {
+    if (!part.is_stretch) is_whole_link = false;
+    const bool is_alternate = part.is_stretch && is_whole_link;
+    const Reading reading = is_alternate ? Reading::kAlternate : Reading::kPlain;
+    const bool is_link = take_host(part, run, reading, next);
+    if (!part.is_stretch) is_whole_link = is_link;
+  }
+  run_end_ = next;
+  return next;
+}
+
+}  // namespace han::safety

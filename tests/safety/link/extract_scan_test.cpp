@@ -1,0 +1,42 @@
+#include "safety/link/extract_scan.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/safety/link/extract_texts.h"
+
+namespace han::tests {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+// What extract_test.cpp does not show: what is before and behind a bare host.
+TEST(ExtractScan, WhatIsBeforeABareHost) {
+  EXPECT_THAT(links_of("(a.com [b.com =c.com >d.com ,e.com \"f.com ~g.com"),
+              ElementsAre("http://a.com", "http://b.com", "http://c.com", "http://d.com",
+                          "http://e.com", "http://f.com", "http://g.com"));
+  EXPECT_THAT(links_of("x/a.com x//b.com .//c.com"), IsEmpty());
+  EXPECT_THAT(links_of("///a.com :////b.com"), ElementsAre("http://a.com", "http://b.com"));
+  EXPECT_THAT(parts_of("//a.com"), ElementsAre("//a.com"));
+}
+
+TEST(ExtractScan, WhatIsBehindABareHost) {
+  EXPECT_THAT(links_of("a.com? b.com/? c.com?q d.com#f e.com\\x f.com:x g.com:80"),
+              ElementsAre("http://a.com", "http://b.com/", "http://c.com?q", "http://d.com#f",
+                          "http://e.com\\x", "http://f.com", "http://g.com:80"));
+  EXPECT_THAT(links_of("a.com/(x) b.com/x) c.com/\u8def\uff0cx"),
+              ElementsAre("http://a.com/(x)", "http://b.com/x", "http://c.com/\u8def",
+                          "~http://c.com/", "~http://c.com/\u8def\uff0cx"));
+}
+
+TEST(ExtractScan, GoesOnBehindALink) {
+  EXPECT_THAT(links_of("http://a.com\uff09https://b.com"),
+              ElementsAre("http://a.com", "~http://a.com\uff09https://b.com", "https://b.com"));
+  EXPECT_THAT(links_of("a.com,b.com;http://c.com"),
+              ElementsAre("http://a.com", "http://b.com", "http://c.com"));
+  EXPECT_THAT(links_of("a.b1.http://c.com"), ElementsAre("http://c.com"));
+}
+
+}  // namespace
+}  // namespace han::tests
