@@ -18,8 +18,9 @@
 // Source: WHATWG URL section 4.4; GFM section 6.9; Unicode 15.0 (punctuation).
 //
 // Threads: pure functions. Blocks: never. Fails: never.
-// Limits:  ExtractLimits, and linear time: when `steps` are more than kExtractStepsPerByte * bytes +
-//          kExtractStepsBase, which no honest text needs, the text is over its budget too.
+// Limits:  ExtractLimits, and linear time: when `steps` are more than kExtractStepsBase and
+//          kExtractStepsPerByte for each byte, which no honest text needs, the text is over its
+//          budget too.
 #pragma once
 
 #include <cstddef>

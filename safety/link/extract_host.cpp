@@ -21,6 +21,25 @@ bool is_in_run(char32_t code_point) {
   return kind == CharKind::kHost || kind == CharKind::kDot;
 }
 
+// Of U+4000..U+9FFF, which all are kHost and stay what they are in IDNA.
+constexpr std::size_t kHanBytes = 3;
+bool is_han_lead(char c) {
+  return static_cast<unsigned char>(c) >= 0xE4 && static_cast<unsigned char>(c) <= 0xE9;
+}
+
+// Sentences mostly: the longest suffix in these characters has five.
+bool is_long_han(std::string_view label) {
+  constexpr std::size_t kSuffixHanMax = 8;
+  if (label.size() <= kSuffixHanMax * kHanBytes) return false;
+  for (std::size_t at = 0; at < label.size(); at += kHanBytes) {
+    if (!is_han_lead(label[at])) return false;
+  }
+  return true;
+}
+
+// Not at the ends of a host.
+bool is_trimmed(char32_t code_point) { return code_point == '-' || code_point == '_'; }
+
 bool is_ascii(std::string_view text) { return ascii_prefix(text) == text.size(); }
 
 // Collects the parts of a run that have a dot inside, while it is read from left to right.
@@ -36,7 +55,7 @@ class PartReader {
       return;
     }
     was_dot_ = false;
-    if (point.value == '-' || point.value == '_') return;
+    if (is_trimmed(point.value)) return;
     if (begin_ == kNone) {
       begin_ = at;
     } else {
@@ -130,11 +149,19 @@ bool is_listed(std::string_view ascii_label) {
 HostRun host_run(std::string_view text, std::size_t dot, std::size_t floor) {
   HostRun run{dot, dot};
   while (run.begin > floor) {
+    if (run.begin >= floor + kHanBytes && is_han_lead(text[run.begin - kHanBytes])) {
+      run.begin -= kHanBytes;
+      continue;
+    }
     const CodePoint point = code_point_before(text, run.begin);
     if (!is_in_run(point.value)) break;
     run.begin -= point.size;
   }
   while (run.end < text.size()) {
+    if (is_han_lead(text[run.end])) {
+      run.end += kHanBytes;
+      continue;
+    }
     const CodePoint point = code_point_at(text, run.end);
     if (!is_in_run(point.value)) break;
     run.end += point.size;
@@ -142,12 +169,27 @@ HostRun host_run(std::string_view text, std::size_t dot, std::size_t floor) {
   return run;
 }
 
+bool may_hold_host(std::string_view text, HostRun run, HostTest& test) {
+  std::string_view part = text.substr(run.begin, run.end - run.begin);
+  const bool has_other_parts = part.find('.') != std::string_view::npos ||
+                               part.find("\xE3\x80\x82\xE3\x80\x82") != std::string_view::npos;
+  if (has_other_parts) return true;
+  while (!part.empty()) {
+    const CodePoint last = code_point_before(part, part.size());
+    if (char_kind(last.value) != CharKind::kDot && !is_trimmed(last.value)) break;
+    part.remove_suffix(last.size);
+  }
+  return test.is_known_suffix(last_label(part));
+}
+
 std::vector<HostPart> host_parts(std::string_view text, HostRun run) {
   std::vector<HostPart> parts;
   for (const HostRun& whole : split_parts(text, run, false)) {
     const std::size_t size = whole.end - whole.begin;
     if (size <= kHostRunBytesMax) parts.push_back({whole.begin, whole.end, false});
-    if (is_latin_only(text.substr(whole.begin, size))) continue;
+    // A stretch needs a dot of its own, and only '.' is Latin.
+    const std::string_view part = text.substr(whole.begin, size);
+    if (part.find('.') == std::string_view::npos || is_latin_only(part)) continue;
     for (const HostRun& stretch : split_parts(text, whole, true)) {
       if (stretch.end - stretch.begin > kHostRunBytesMax) continue;
       parts.push_back({stretch.begin, stretch.end, true});
@@ -158,7 +200,7 @@ std::vector<HostPart> host_parts(std::string_view text, HostRun run) {
 
 bool HostTest::is_known_suffix(std::string_view label) {
   if (is_ascii(label)) return is_listed(label);
-  if (label.size() > kWideLabelBytesMax) return false;
+  if (label.size() > kWideLabelBytesMax || is_long_han(label)) return false;
   if (conversions_left_ == 0) {
     is_over_budget_ = true;
     return false;

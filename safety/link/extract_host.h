@@ -52,4 +52,8 @@ class HostTest {
   bool is_over_budget_ = false;
 };
 
+// False when no part of the run is to be taken for a host; cheap, since in Chinese text each full
+// stop is a dot.
+bool may_hold_host(std::string_view text, HostRun run, HostTest& test);
+
 }  // namespace han::safety

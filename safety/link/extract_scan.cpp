@@ -189,6 +189,12 @@ std::size_t LinkScan::take_dot(std::size_t dot) {
   const HostRun run = host_run(text_, dot, run_end_);
   sink_.add_steps(4 * (run.end - run.begin));
   std::size_t next = run.end;
+  const bool may_hold = may_hold_host(text_, run, sink_.hosts());
+  sink_.check_hosts();
+  if (!may_hold) {
+    run_end_ = next;
+    return next;
+  }
   bool is_whole_link = false;
   for (const HostPart& part : host_parts(text_, run)) {
     if (!part.is_stretch) is_whole_link = false;

@@ -2,7 +2,7 @@
 //
 // Threads: one thread at a time. Owns: nothing; the extraction and the disguise must outlive it.
 // Blocks:  never.
-// Limits:  ExtractLimits; and steps, see extract.h. At a limit is_over_budget is set and it is done.
+// Limits:  ExtractLimits; and steps, see extract.h. At a limit it sets is_over_budget and is done.
 #pragma once
 
 #include <cstddef>

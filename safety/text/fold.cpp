@@ -8,8 +8,8 @@
 #include <array>
 #include <cstdint>
 
-#include "safety/base/check.h"
 #include "safety/base/byte_block.h"
+#include "safety/base/check.h"
 #include "safety/text/utf8.h"
 
 namespace han::safety {

@@ -66,6 +66,27 @@ TEST(ExtractHost, KnownSuffixes) {
   EXPECT_FALSE(test.is_over_budget());
 }
 
+TEST(ExtractHost, LongChineseLabelsCostNothing) {
+  HostTest test(0);
+  EXPECT_FALSE(test.is_known_suffix(repeated("\u4e00", 9)));
+  EXPECT_FALSE(test.is_over_budget());
+  EXPECT_FALSE(test.is_known_suffix(repeated("\u4e00", 8)));
+  EXPECT_TRUE(test.is_over_budget());
+}
+
+TEST(ExtractHost, RunsOfSentencesMayHoldNone) {
+  HostTest test(100);
+  const auto may_hold = [&test](const std::string& text) {
+    return safety::may_hold_host(text, {0, text.size()}, test);
+  };
+  EXPECT_FALSE(may_hold("\u4e00\u3002\u4e01"));
+  EXPECT_FALSE(may_hold("\u4e00\u3002\u4e01\u3002"));
+  EXPECT_TRUE(may_hold("\u4e00\u3002com\u3002-"));
+  EXPECT_TRUE(may_hold("\u4e00\u3002\u4e2d\u56fd"));
+  EXPECT_TRUE(may_hold("a\u3002com\u3002\u3002\u4e00"));
+  EXPECT_TRUE(may_hold("\u4e00.\u4e00"));
+}
+
 TEST(ExtractHost, Hosts) {
   HostTest test(100);
   for (const char* host : {"a.com", "www.a.b1", "WWW.x", "1.2.3.4", "0x7f.0.0.1", "012.0.0.1",
