@@ -135,6 +135,13 @@ void add_string(CLI::App& app, const std::string& name, std::optional<std::strin
   add_raw(app, name, description, [&target](const std::string& value) { target = value; });
 }
 
+void add_strings(CLI::App& app, const std::string& name, std::vector<std::string>& target,
+                 const std::string& description) {
+  add_raw(app, name, description, [&target](const std::string& value) {
+    target.push_back(value);
+  })->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+}
+
 void add_integer(CLI::App& app, const std::string& name, ArgumentRange range,
                  std::optional<std::int64_t>& target, const std::string& description) {
   add_raw(app, name, description, [name, range, &target](const std::string& value) {

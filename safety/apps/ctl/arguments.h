@@ -65,6 +65,9 @@ void add_flag(CLI::App& app, const std::string& name, bool& target, const std::s
 void add_json_flag(CLI::App& app, bool& target);
 void add_string(CLI::App& app, const std::string& name, std::optional<std::string>& target,
                 const std::string& description);
+// An option that may be given again and again.
+void add_strings(CLI::App& app, const std::string& name, std::vector<std::string>& target,
+                 const std::string& description);
 void add_integer(CLI::App& app, const std::string& name, ArgumentRange range,
                  std::optional<std::int64_t>& target, const std::string& description);
 // One argument without a name, or any number of them.

@@ -23,7 +23,10 @@ namespace {
 constexpr std::size_t kLineBytesMax = std::size_t{8} << 20;
 static_assert(kLineBytesMax > 6 * kTextBytesMax + 1024);
 
+enum class SubjectKind { kText, kLink };
+
 struct CheckOptions {
+  SubjectKind kind = SubjectKind::kText;
   TextSource source;
   JudgeOptions judge;
   bool lines = false;
@@ -36,20 +39,28 @@ Json text_json(std::string_view text) {
   return repair_utf8(text, buffer);
 }
 
+std::string word_of(SubjectKind kind) { return kind == SubjectKind::kText ? "text" : "URL"; }
+
+Verdict judge(SubjectKind kind, std::string_view raw, const SubjectJudge& judge,
+              TextScratch& scratch) {
+  if (kind == SubjectKind::kText) return judge.judge_text(raw, scratch).verdict;
+  return judge.judge_link(raw).verdict;
+}
+
 ExitCode check_one(const CheckOptions& options) {
-  const std::string text = read_text(options.source);
-  const TextJudge judge = load_judge(options.judge);
-  TextScratch scratch(judge.engine());
-  const auto judged = judge.judge(text, scratch);
-  Json json = verdict_json(judged.verdict, judged.layer);
+  const std::string raw = read_text(options.source, word_of(options.kind));
+  const OfflineJudge offline(options.judge);
+  TextScratch scratch(offline.engine());
+  const Verdict verdict = judge(options.kind, raw, offline.subjects(), scratch);
+  Json json = verdict_json(verdict, Layer::kComputed);
   FieldTable table;
-  add_verdict(table, judged.verdict, judged.layer);
+  add_verdict(table, verdict, Layer::kComputed);
   if (options.show_text) {
-    json["text"] = text_json(text);
+    json["text"] = text_json(raw);
     table.add("text", to_line(json["text"]));
   }
   print_answer(options.json, json, table);
-  return exit_code(judged.verdict.decision);
+  return exit_code(verdict.decision);
 }
 
 // One line of --lines: the verdict, or {"error"}.
@@ -58,11 +69,11 @@ struct LineResult {
   bool is_bad = false;
 };
 
-LineResult check_line(LineReader::Next kind, std::string_view line, std::uint64_t number,
-                      const TextJudge& judge, TextScratch& scratch, bool show_text) {
+LineResult check_line(const CheckOptions& options, LineReader::Next kind, std::string_view line,
+                      std::uint64_t number, const SubjectJudge& subjects, TextScratch& scratch) {
   if (kind == LineReader::Next::kTooLong && starts_with_json(line, '"')) {
     // Whatever it decodes to is longer than any config allows.
-    const Verdict verdict = over_limit_verdict(judge.engine().rules(), judge.config());
+    const Verdict verdict = over_limit_verdict(subjects.engine().rules(), subjects.config());
     return {verdict_json(verdict, Layer::kComputed)};
   }
   const auto text =
@@ -72,9 +83,9 @@ LineResult check_line(LineReader::Next kind, std::string_view line, std::uint64_
                            " is not one JSON string: write one string in quotes a line"}},
             true};
   }
-  const auto judged = judge.judge(*text, scratch);
-  LineResult result{verdict_json(judged.verdict, judged.layer)};
-  if (show_text) result.json["text"] = text_json(*text);
+  const Verdict verdict = judge(options.kind, *text, subjects, scratch);
+  LineResult result{verdict_json(verdict, Layer::kComputed)};
+  if (options.show_text) result.json["text"] = text_json(*text);
   return result;
 }
 
@@ -85,8 +96,8 @@ ExitCode check_lines(const CheckOptions& options) {
                   "give - or nothing for standard input, or --file PATH");
   }
   Input input = Input::open(options.source.file.value_or("-"));
-  const TextJudge judge = load_judge(options.judge);
-  TextScratch scratch(judge.engine());
+  const OfflineJudge offline(options.judge);
+  TextScratch scratch(offline.engine());
   LineReader reader(input, kLineBytesMax);
   Progress progress(std::cerr, "checking", input.size(), Progress::on_terminal());
   std::uint64_t bad_lines = 0;
@@ -96,7 +107,7 @@ ExitCode check_lines(const CheckOptions& options) {
     const LineReader::Next kind = reader.next(line);
     if (kind == LineReader::Next::kEnd) break;
     const auto result =
-        check_line(kind, line, reader.line_number(), judge, scratch, options.show_text);
+        check_line(options, kind, line, reader.line_number(), offline.subjects(), scratch);
     if (result.is_bad) ++bad_lines;
     std::cout << to_line(result.json) << '\n';
     progress.update(reader.bytes_read(), reader.line_number());
@@ -116,22 +127,30 @@ ExitCode check(const CheckOptions& options) {
 
 void add_check_command(CLI::App& app, Command& command) {
   CLI::App& group =
-      add_group(app, "check", "Judge a subject without a server",
+      add_group(app, "check", "Judge a subject without a server but those of the DNS",
                 "safetyctl check text --rules rules.yaml --config config.yaml 'hello there'");
-  CLI::App& leaf =
-      add_leaf(group, "text", "Judge a text, or a text a line; exits 0, 10 (block) or 11",
-               "safetyctl check text --rules rules.yaml --config config.yaml 'hello there'\n"
-               "  safetyctl check text --lines --file messages.jsonl\n"
-               "With --lines each line holds a JSON string and the exit code is 0 when each was "
-               "judged.",
-               kVerdictCodes);
-  const auto options = std::make_shared<CheckOptions>();
-  add_text_source(leaf, options->source);
-  add_judge_options(leaf, options->judge);
-  add_flag(leaf, "--lines", options->lines, "Judge each line, a JSON string; prints JSON lines");
-  add_flag(leaf, "--show-text", options->show_text, "Show the text in the output");
-  add_json_flag(leaf, options->json);
-  set_run(leaf, command, options, check);
+  const auto add = [&](SubjectKind kind, const std::string& name, const std::string& description,
+                       const std::string& example) {
+    CLI::App& leaf = add_leaf(group, name, description, example, kVerdictCodes);
+    const auto options = std::make_shared<CheckOptions>();
+    options->kind = kind;
+    add_text_source(leaf, options->source, word_of(kind));
+    add_judge_options(leaf, options->judge);
+    add_flag(leaf, "--lines", options->lines, "Judge each line, a JSON string; prints JSON lines");
+    add_flag(leaf, "--show-text", options->show_text,
+             "Show the " + word_of(kind) + " in the output");
+    add_json_flag(leaf, options->json);
+    set_run(leaf, command, options, check);
+  };
+  add(SubjectKind::kText, "text", "Judge a text, or a text a line; exits 0, 10 (block) or 11",
+      "safetyctl check text --rules rules.yaml --config config.yaml 'hello there'\n"
+      "  safetyctl check text --lines --file messages.jsonl\n"
+      "With --lines each line holds a JSON string and the exit code is 0 when each was "
+      "judged.");
+  add(SubjectKind::kLink, "link", "Judge a URL, or a URL a line; exits 0, 10 (block) or 11",
+      "safetyctl check link --rules rules --config config.yaml https://example.org/a\n"
+      "  safetyctl check link --no-dns --lines --file urls.jsonl\n"
+      "The host is resolved by the system's DNS servers, or by those of --dns-server.");
 }
 
 }  // namespace han::safety

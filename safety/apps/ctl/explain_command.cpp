@@ -6,12 +6,12 @@
 #include <iostream>
 #include <memory>
 
+#include "safety/apps/ctl/link_explanation.h"
 #include "safety/apps/ctl/offline_judge.h"
 #include "safety/apps/ctl/output.h"
-#include "safety/apps/ctl/rule_explanation.h"
 #include "safety/apps/ctl/text_source.h"
+#include "safety/apps/ctl/verdict_explanation.h"
 #include "safety/apps/ctl/verdict_output.h"
-#include "safety/base/check.h"
 #include "safety/text/fold.h"
 #include "safety/text/utf8.h"
 
@@ -56,56 +56,12 @@ Normalisation normalisation_of(std::string_view text) {
   return out;
 }
 
-std::string date_text(std::chrono::sys_days day) {
-  const auto milliseconds = std::chrono::sys_time<std::chrono::milliseconds>(day);
-  return utc_time(milliseconds.time_since_epoch().count()).substr(0, 10);
-}
-
-std::string decision_text(const RuleExplanation& explanation) {
-  return explanation.decision ? std::string(to_string(*explanation.decision)) : "";
-}
-
-Json rule_json(const Rule& rule, const RuleExplanation& explanation) {
-  Json json;
-  json["id"] = rule.id;
-  json["kind"] = to_string(rule.kind);
-  json["profile"] = to_string(rule.profile);
-  json["severity"] = rule.severity;
-  json["action"] = to_string(rule.action);
-  json["mode"] = to_string(rule.mode);
-  json["owner"] = rule.owner;
-  json["reason"] = rule.reason;
-  json["categories"] = rule.categories;
-  json["expires"] = rule.expires ? Json(date_text(*rule.expires)) : Json();
-  json["decision"] = explanation.decision ? Json(decision_text(explanation)) : Json();
-  json["why"] = explanation.why;
-  return json;
-}
-
-void print_rule(const Rule& rule, const RuleExplanation& explanation) {
-  FieldTable table;
-  table.add("rule", rule.id);
-  table.add("  decides", decision_text(explanation));
-  table.add("  why", explanation.why);
-  table.add("  kind", std::string(to_string(rule.kind)) + ", profile " +
-                          std::string(to_string(rule.profile)));
-  table.add("  severity", rule.severity);
-  table.add("  action",
-            std::string(to_string(rule.action)) + ", mode " + std::string(to_string(rule.mode)));
-  table.add("  categories", rule.categories);
-  table.add("  owner", rule.owner);
-  table.add("  reason", rule.reason);
-  table.add("  expires", rule.expires ? date_text(*rule.expires) : "");
-  std::cout << '\n';
-  table.print(std::cout);
-}
-
 class Explanation {
  public:
-  Explanation(const ExplainOptions& options, std::string text, TextJudge judge)
-      : options_(options), text_(std::move(text)), judge_(std::move(judge)) {
+  Explanation(const ExplainOptions& options, std::string text)
+      : options_(options), text_(std::move(text)), judge_(options.judge) {
     TextScratch scratch(judge_.engine());
-    judged_ = judge_.judge(text_, scratch);
+    judged_ = judge_.subjects().judge_text(text_, scratch);
     // A text over the limit was never looked at, so there is nothing to say of it.
     if (judged_.evidence.is_complete()) normalisation_ = normalisation_of(text_);
     std::string buffer;
@@ -123,10 +79,7 @@ class Explanation {
                                {"bytes_repaired", normalisation_->bytes_repaired},
                                {"fold_changes", normalisation_->fold_changes}};
     }
-    json["explained"] = Json::array();
-    for_each_rule([&json](const Rule& rule, const RuleExplanation& explanation) {
-      json["explained"].push_back(rule_json(rule, explanation));
-    });
+    json["explained"] = explained_json(judged_.verdict, judge_.subjects());
     if (shown_text_) json["text"] = *shown_text_;
     std::cout << to_line(json) << '\n';
   }
@@ -134,7 +87,7 @@ class Explanation {
   void print_table() const {
     FieldTable table;
     add_verdict(table, judged_.verdict, judged_.layer);
-    table.add("may hold links", judged_.evidence.has_links ? "yes" : "no");
+    table.add("has links", judged_.evidence.has_links ? "yes" : "no");
     if (normalisation_) {
       table.add("bytes", static_cast<std::int64_t>(normalisation_->bytes));
       table.add("bytes repaired", static_cast<std::int64_t>(normalisation_->bytes_repaired));
@@ -142,37 +95,44 @@ class Explanation {
     }
     if (shown_text_) table.add("text", to_line(Json(*shown_text_)));
     table.print(std::cout);
-    for_each_rule(print_rule);
+    print_explained(judged_.verdict, judge_.subjects(), std::cout);
   }
 
   Decision decision() const { return judged_.verdict.decision; }
 
  private:
-  template <typename Visit>
-  void for_each_rule(Visit visit) const {
-    for (const auto* ids : {&judged_.verdict.rules, &judged_.verdict.monitor_rules}) {
-      for (const std::string& id : *ids) {
-        const Rule* rule = judge_.engine().find_rule(id);
-        SAFETY_CHECK(rule != nullptr);
-        visit(*rule, explain_rule(*rule, judge_.engine().rules(), judge_.config()));
-      }
-    }
-  }
-
   const ExplainOptions& options_;
   const std::string text_;
-  const TextJudge judge_;
-  TextJudge::Judged judged_;
+  const OfflineJudge judge_;
+  SubjectJudge::JudgedText judged_;
   std::optional<Normalisation> normalisation_;
   std::optional<std::string> shown_text_;
 };
 
-ExitCode explain(const ExplainOptions& options) {
+ExitCode explain_text(const ExplainOptions& options) {
   std::string text = read_text(options.source);
-  const Explanation explanation(options, std::move(text), load_judge(options.judge));
+  const Explanation explanation(options, std::move(text));
   options.json ? explanation.print_json() : explanation.print_table();
   flush_output(std::cout);
   return exit_code(explanation.decision());
+}
+
+ExitCode explain_link(const ExplainOptions& options) {
+  const std::string url = read_text(options.source, "URL");
+  const OfflineJudge judge(options.judge);
+  const LinkExplanation explanation(judge, url, options.show_text);
+  options.json ? explanation.print_json(std::cout) : explanation.print_table(std::cout);
+  flush_output(std::cout);
+  return exit_code(explanation.decision());
+}
+
+std::shared_ptr<ExplainOptions> add_options(CLI::App& leaf, const std::string& what) {
+  const auto options = std::make_shared<ExplainOptions>();
+  add_text_source(leaf, options->source, what);
+  add_judge_options(leaf, options->judge);
+  add_flag(leaf, "--show-text", options->show_text, "Show the " + what + " in the output");
+  add_json_flag(leaf, options->json);
+  return options;
 }
 
 }  // namespace
@@ -181,16 +141,16 @@ void add_explain_command(CLI::App& app, Command& command) {
   CLI::App& group =
       add_group(app, "explain", "Say why a subject has its verdict",
                 "safetyctl explain text --rules rules.yaml --config config.yaml 'gift card code'");
-  CLI::App& leaf =
+  CLI::App& text =
       add_leaf(group, "text", "Which rules hit a text and what each decides; exits like check",
                "safetyctl explain text --rules rules.yaml --config config.yaml 'gift card code'",
                kVerdictCodes);
-  const auto options = std::make_shared<ExplainOptions>();
-  add_text_source(leaf, options->source);
-  add_judge_options(leaf, options->judge);
-  add_flag(leaf, "--show-text", options->show_text, "Show the text in the output");
-  add_json_flag(leaf, options->json);
-  set_run(leaf, command, options, explain);
+  set_run(text, command, add_options(text, "text"), explain_text);
+  CLI::App& link = add_leaf(
+      group, "link", "Which lists and findings hit a URL and what its host resolves to",
+      "safetyctl explain link --rules rules --config config.yaml --show-text https://example.org/",
+      kVerdictCodes);
+  set_run(link, command, add_options(link, "URL"), explain_link);
 }
 
 }  // namespace han::safety

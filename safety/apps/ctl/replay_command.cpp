@@ -3,13 +3,13 @@
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
-#include <cstdlib>
 #include <iostream>
 #include <memory>
 
 #include "pgqueue/error.h"
 #include "safety/apps/ctl/arguments.h"
 #include "safety/apps/ctl/database.h"
+#include "safety/apps/ctl/pepper_file.h"
 #include "safety/apps/ctl/progress.h"
 #include "safety/apps/ctl/redis.h"
 #include "safety/apps/ctl/replay_output.h"
@@ -21,7 +21,6 @@ namespace han::safety {
 namespace {
 
 constexpr ArgumentRange kRateRange{1, 100'000'000};
-constexpr const char* kPepperVariable = "MESSAGE_SAFETY_PEPPER_FILE";
 // A value over the limit is dropped while it arrives, however long: Redis takes 512 MiB.
 constexpr cache::ReplyLimits kScanLimits{.value_bytes_max = cache::kValueBytesMax,
                                          .dropped_bytes_max = std::size_t{1} << 30,
@@ -52,21 +51,9 @@ struct VerifyCommandOptions {
 
 void add_replay_options(CLI::App& leaf, ReplayOptions& options, const std::string& rate) {
   add_string(leaf, "--config", options.config, "Config file whose times to live count");
-  add_string(leaf, "--peppers", options.peppers,
-             std::string("Pepper file (else ") + kPepperVariable + ")");
+  add_pepper_option(leaf, options.peppers);
   add_integer(leaf, "--rate", kRateRange, options.rate, rate);
   add_database_options(leaf, options.database);
-}
-
-std::optional<PepperSet> peppers_of(const ReplayOptions& options) {
-  const char* named = std::getenv(kPepperVariable);
-  const std::string path = options.peppers.value_or(named != nullptr ? named : "");
-  if (path.empty()) return std::nullopt;
-  try {
-    return load_peppers(path);
-  } catch (const PepperError& error) {
-    throw Failure(ExitCode::kUsage, error.what(), "correct the file or its path");
-  }
 }
 
 cache::HotTtls ttls_of(const ReplayOptions& options) {
@@ -78,7 +65,7 @@ cache::HotTtls ttls_of(const ReplayOptions& options) {
 // Everything that both commands judge by.
 struct Judges {
   explicit Judges(const ReplayOptions& options)
-      : peppers(peppers_of(options)),
+      : peppers(named_peppers(options.peppers)),
         reader(peppers ? &*peppers : nullptr),
         judge(reader, ttls_of(options)) {
     if (peppers) return;

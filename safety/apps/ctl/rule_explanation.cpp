@@ -1,18 +1,19 @@
 #include "safety/apps/ctl/rule_explanation.h"
 
 #include "safety/policy.h"
+#include "safety/text/rule.h"
 
 namespace han::safety {
 namespace {
 
-Decision decide_alone(const Rule& rule, const RuleTable& rules, const Config& config) {
+Decision decide_alone(const std::string& id, const RulePolicy& rule, const Config& config) {
   TextEvidence evidence;
-  evidence.hits = {rule.id};
-  return decide_text(evidence, rules, config).decision;
+  evidence.hits = {id};
+  return decide_text(evidence, RuleTable("", {{id, rule}}), config).decision;
 }
 
 // "category scam is set to block", of each category of the rule that the config overrides.
-std::string overrides_of(const Rule& rule, const Config& config) {
+std::string overrides_of(const RulePolicy& rule, const Config& config) {
   std::string text;
   for (const std::string& category : rule.categories) {
     const auto found = config.policy.categories.find(category);
@@ -26,14 +27,17 @@ std::string overrides_of(const Rule& rule, const Config& config) {
 
 }  // namespace
 
-RuleExplanation explain_rule(const Rule& rule, const RuleTable& rules, const Config& config) {
+RuleExplanation explain_rule(const std::string& id, const RulePolicy& rule, const Config& config) {
   if (rule.mode == RuleMode::kShadow) return {std::nullopt, "mode shadow: recorded only"};
+  if (rule.action == RuleAction::kLift) {
+    return {decide_alone(id, rule, config), "action allow: what is less specific does not count"};
+  }
   Config without_threshold = config;
   without_threshold.policy.block_severity_min = 0;
 
-  const Decision decision = decide_alone(rule, rules, config);
+  const Decision decision = decide_alone(id, rule, config);
   const bool blocks = decision == Decision::kBlock;
-  const bool asks_block = decide_alone(rule, rules, without_threshold) == Decision::kBlock;
+  const bool asks_block = decide_alone(id, rule, without_threshold) == Decision::kBlock;
   const bool is_overridden = asks_block != (rule.action == RuleAction::kBlock);
   const std::string severity = "severity " + std::to_string(rule.severity);
   const std::string threshold =

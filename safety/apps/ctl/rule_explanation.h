@@ -11,7 +11,6 @@
 
 #include "safety/config.h"
 #include "safety/rule_table.h"
-#include "safety/text/rule.h"
 #include "safety/verdict.h"
 
 namespace han::safety {
@@ -22,7 +21,7 @@ struct RuleExplanation {
   std::string why;
 };
 
-// Requires: `rule` is live in `rules`.
-RuleExplanation explain_rule(const Rule& rule, const RuleTable& rules, const Config& config);
+// Of a live rule or list.
+RuleExplanation explain_rule(const std::string& id, const RulePolicy& rule, const Config& config);
 
 }  // namespace han::safety

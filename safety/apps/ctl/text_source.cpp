@@ -6,14 +6,15 @@
 
 namespace han::safety {
 
-void add_text_source(CLI::App& app, TextSource& source) {
-  add_operand(app, "TEXT", source.argument, "The text; - reads standard input");
-  add_string(app, "--file", source.file, "Read the text from this file");
+void add_text_source(CLI::App& app, TextSource& source, const std::string& what) {
+  add_operand(app, what == "text" ? "TEXT" : what, source.argument,
+              "The " + what + "; - reads standard input");
+  add_string(app, "--file", source.file, "Read the " + what + " from this file");
 }
 
-std::string read_text(const TextSource& source) {
+std::string read_text(const TextSource& source, const std::string& what) {
   if (source.argument.has_value() == source.file.has_value()) {
-    throw Failure(ExitCode::kUsage, "exactly one text is judged",
+    throw Failure(ExitCode::kUsage, "exactly one " + what + " is judged",
                   "give it as an argument, as - for standard input, or by --file");
   }
   if (source.argument && *source.argument != "-") return *source.argument;

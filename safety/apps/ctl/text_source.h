@@ -1,4 +1,4 @@
-// The text that a command judges: an argument, standard input or a file.
+// The text or URL that a command judges: an argument, standard input or a file.
 //
 // Threads: one thread. Blocks: while the input is read.
 // Fails:   Failure when none or two are named, or the input cannot be read.
@@ -20,7 +20,8 @@ struct TextSource {
   std::optional<std::string> file;
 };
 
-void add_text_source(CLI::App& app, TextSource& source);
-std::string read_text(const TextSource& source);
+// `what`: "text", "URL".
+void add_text_source(CLI::App& app, TextSource& source, const std::string& what = "text");
+std::string read_text(const TextSource& source, const std::string& what = "text");
 
 }  // namespace han::safety

@@ -49,6 +49,7 @@ rules:
 )";
   static constexpr const char* kConfig = R"(schema: 1
 policy: {on_indeterminate: hold, block_severity_min: 50, categories: {ads: monitor}}
+links: {dns: off}
 )";
 
  private:

@@ -11,18 +11,15 @@ using safety::RuleAction;
 class RuleExplanation : public ::testing::Test {
  protected:
   RuleExplanation() {
-    rule_.id = "a.b";
     rule_.severity = 40;
     config_ = safety::default_config();
   }
 
   safety::RuleExplanation explain() const {
-    const safety::RuleTable table(
-        "v", {{rule_.id, {rule_.severity, rule_.action, rule_.mode, rule_.categories}}});
-    return safety::explain_rule(rule_, table, config_);
+    return safety::explain_rule("a.b", rule_, config_);
   }
 
-  safety::Rule rule_;
+  safety::RulePolicy rule_;
   safety::Config config_;
 };
 
@@ -72,6 +69,12 @@ TEST_F(RuleExplanation, AShadowRuleDecidesNothing) {
   rule_.mode = safety::RuleMode::kShadow;
   EXPECT_EQ(explain().decision, std::nullopt);
   EXPECT_EQ(explain().why, "mode shadow: recorded only");
+}
+
+TEST_F(RuleExplanation, AListToAllowAllows) {
+  rule_.action = RuleAction::kLift;
+  EXPECT_EQ(explain().decision, Decision::kAllow);
+  EXPECT_EQ(explain().why, "action allow: what is less specific does not count");
 }
 
 }  // namespace

@@ -1,0 +1,194 @@
+#include "safety/apps/ctl/link_explanation.h"
+
+#include <nlohmann/json.hpp>
+
+#include <ostream>
+#include <string_view>
+#include <utility>
+#include <variant>
+
+#include "dns/address_class.h"
+#include "safety/apps/ctl/verdict_explanation.h"
+#include "safety/apps/ctl/verdict_output.h"
+#include "safety/text/utf8.h"
+
+namespace han::safety {
+namespace {
+
+std::string_view name_of(dns::Answer::Kind kind) {
+  switch (kind) {
+    case dns::Answer::Kind::kAddresses:
+      return "addresses";
+    case dns::Answer::Kind::kNoData:
+      return "no_data";
+    case dns::Answer::Kind::kNoSuchName:
+      break;
+  }
+  return "no_such_name";
+}
+
+std::string_view name_of(EntryTag tag) {
+  switch (tag) {
+    case EntryTag::kHost:
+      return "host";
+    case EntryTag::kSuffix:
+      return "suffix";
+    case EntryTag::kBelow:
+      return "below";
+    case EntryTag::kPath:
+      return "path";
+    case EntryTag::kNetwork:
+      return "network";
+    case EntryTag::kHash:
+      break;
+  }
+  return "hash";
+}
+
+}  // namespace
+
+LinkExplanation::LinkExplanation(const OfflineJudge& judge, std::string raw_url, bool show_url)
+    : judge_(judge),
+      raw_url_(std::move(raw_url)),
+      show_url_(show_url),
+      link_(judge.subjects().judge_link(raw_url_)) {}
+
+Json LinkExplanation::stable_json() const {
+  Json json;
+  json["decision"] = to_string(link_.evidence.decision);
+  json["hits"] = link_.evidence.hits;
+  json["monitor"] = link_.evidence.monitor;
+  json["categories"] = link_.evidence.categories;
+  json["needs_dns"] = link_.evidence.needs_dns;
+  return json;
+}
+
+Json LinkExplanation::lists_json() const {
+  Json all = Json::array();
+  if (!link_.subject) return all;
+  for (const ListHit& hit : judge_.subjects().links().match_lists(*link_.subject).hits) {
+    Json json;
+    json["id"] = hit.id;
+    json["entry"] = name_of(hit.tag);
+    json["action"] = to_string(hit.action);
+    json["mode"] = to_string(hit.mode);
+    json["decides"] = hit.decides;
+    all.push_back(std::move(json));
+  }
+  return all;
+}
+
+Json LinkExplanation::address_json(const IpAddress& address) const {
+  const dns::AddressClass address_class = dns::classify(address);
+  Json json;
+  json["address"] = address.str();
+  json["class"] = address_class.name;
+  json["global"] = address_class.is_global;
+  json["embedded"] = address_class.embedded ? Json(address_class.embedded->str()) : Json();
+  return json;
+}
+
+Json LinkExplanation::question_json(const char* type, const dns::Resolution& resolution) const {
+  Json json;
+  json["type"] = type;
+  if (const auto* failure = std::get_if<dns::Failure>(&resolution)) {
+    json["outcome"] = to_string(*failure);
+    return json;
+  }
+  const auto& answer = std::get<dns::Answer>(resolution);
+  json["outcome"] = name_of(answer.kind);
+  json["ttl"] = answer.ttl.count();
+  json["stale"] = answer.is_stale;
+  json["chain_length"] = answer.chain.size();
+  if (show_url_) json["chain"] = answer.chain;
+  json["addresses"] = Json::array();
+  for (const IpAddress& address : answer.addresses) {
+    json["addresses"].push_back(address_json(address));
+  }
+  return json;
+}
+
+Json LinkExplanation::dns_json() const {
+  Json all = Json::array();
+  if (!link_.facts || judge_.hosts() == nullptr) return all;
+  const auto* answers = judge_.hosts()->answers(link_.subject->host);
+  if (answers == nullptr) return all;
+  all.push_back(question_json("A", answers->a));
+  all.push_back(question_json("AAAA", answers->aaaa));
+  return all;
+}
+
+Json LinkExplanation::url_json() const {
+  Json json;
+  std::string buffer;
+  json["text"] = repair_utf8(raw_url_, buffer);
+  if (!link_.subject) return json;
+  json["fetch_identity"] = link_.subject->url.fetch_identity();
+  json["host"] = link_.subject->url.host();
+  json["resolved_name"] = link_.subject->host;
+  json["policy_key"] = link_.subject->key.canonical();
+  json["expressions"] = Json::array();
+  for (const std::string_view expression : link_.subject->key.expressions()) {
+    json["expressions"].push_back(expression);
+  }
+  return json;
+}
+
+void LinkExplanation::print_json(std::ostream& out) const {
+  Json json = verdict_json(link_.verdict, Layer::kComputed);
+  json["disposition"] = to_string(link_.verdict.disposition);
+  json["url_hash"] = link_.url_hash;
+  json["is_url"] = link_.subject.has_value();
+  json["stable"] = stable_json();
+  json["lists"] = lists_json();
+  const bool has_address = link_.subject && link_.subject->address;
+  json["address"] = has_address ? address_json(*link_.subject->address) : Json();
+  json["dns"] = dns_json();
+  json["explained"] = explained_json(link_.verdict, judge_.subjects());
+  if (show_url_) json.update(url_json());
+  out << to_line(json) << '\n';
+}
+
+void LinkExplanation::print_table(std::ostream& out) const {
+  FieldTable table;
+  add_verdict(table, link_.verdict, Layer::kComputed);
+  table.add("url hash", link_.url_hash);
+  table.add("is a URL", link_.subject ? "yes" : "no");
+  table.add("without DNS", to_string(link_.evidence.decision));
+  table.add("needs DNS", link_.evidence.needs_dns ? "yes" : "no");
+  const Json url = show_url_ ? url_json() : Json::object();
+  for (const auto& [name, value] : url.items()) table.add(name, to_line(value));
+  table.print(out);
+  RowTable hits({"list", "entry", "action", "mode", "decides"});
+  const Json lists = lists_json();
+  for (const Json& hit : lists) {
+    hits.add({hit["id"].get<std::string>(), hit["entry"].get<std::string>(),
+              hit["action"].get<std::string>(), hit["mode"].get<std::string>(),
+              hit["decides"].get<bool>() ? "yes" : "no"});
+  }
+  if (!lists.empty()) {
+    out << '\n';
+    hits.print(out);
+  }
+  RowTable answers({"type", "answer", "ttl", "class"});
+  const Json questions = dns_json();
+  for (const Json& question : questions) {
+    const auto type = question["type"].get<std::string>();
+    const std::string ttl = question.contains("ttl") ? question["ttl"].dump() : "-";
+    if (!question.contains("addresses") || question["addresses"].empty()) {
+      answers.add({type, question["outcome"].get<std::string>(), ttl, "-"});
+      continue;
+    }
+    for (const Json& address : question["addresses"]) {
+      answers.add(
+          {type, address["address"].get<std::string>(), ttl, address["class"].get<std::string>()});
+    }
+  }
+  if (!questions.empty()) {
+    out << '\n';
+    answers.print(out);
+  }
+  print_explained(link_.verdict, judge_.subjects(), out);
+}
+
+}  // namespace han::safety

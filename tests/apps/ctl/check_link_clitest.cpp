@@ -1,0 +1,129 @@
+// check link, and check text with links: with a name server of the test.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include <sstream>
+
+#include "tests/apps/ctl/ctl_run.h"
+#include "tests/apps/ctl/offline_files.h"
+#include "tests/apps/ctl/small_zone.h"
+
+namespace han::tests {
+namespace {
+
+using Json = nlohmann::ordered_json;
+using ::testing::ElementsAre;
+
+class CheckLink : public ::testing::Test {
+ protected:
+  CheckLink() { write_file(files_.config(), "schema: 1\n"); }
+
+  CtlResult check(const std::string& kind, const std::vector<std::string>& tail,
+                  const CtlOptions& options = {}) const {
+    return run_ctl(files_.arguments({"check", kind}, zone_.arguments(tail)), options);
+  }
+  Json verdict(const std::string& kind, const std::string& subject) const {
+    return Json::parse(check(kind, {"--json", subject}).out);
+  }
+
+  OfflineFiles files_;
+  SmallZone zone_;
+};
+
+TEST_F(CheckLink, ExitsByTheDecision) {
+  EXPECT_EQ(check("link", {"https://plain.example.com/"}).code, 0);
+  EXPECT_EQ(check("link", {"https://gone.example.com/"}).code, 0);
+  EXPECT_EQ(check("link", {"https://inner.example.com/"}).code, 10);
+  EXPECT_EQ(check("link", {"http://127.0.0.1/"}).code, 10);
+  EXPECT_EQ(check("link", {"javascript:alert(1)"}).code, 10);
+  EXPECT_EQ(check("link", {"https://broken.example.com/"}).code, 11);
+  EXPECT_EQ(check("link", {}).code, 2);
+}
+
+TEST_F(CheckLink, S14_NamesWhatDecided) {
+  const Json inner = verdict("link", "https://inner.example.com/");
+  EXPECT_EQ(inner["rules"], Json({"link.address.private"}));
+  EXPECT_EQ(inner["reason"], "rule");
+  EXPECT_EQ(inner["layer"], "computed");
+  const Json broken = verdict("link", "https://broken.example.com/");
+  EXPECT_EQ(broken["decision"], "indeterminate");
+  EXPECT_EQ(broken["reason"], "dns_servfail");
+  EXPECT_EQ(verdict("link", "https://gone.example.com/")["rules"], Json({"link.dns.no_such_name"}));
+  EXPECT_EQ(verdict("link", "https://empty.example.com/")["rules"], Json({"link.dns.no_data"}));
+}
+
+TEST_F(CheckLink, S02_TheUrlIsShownOnlyWhenAsked) {
+  const std::string url = "https://user:zebra@plain.example.com/";
+  EXPECT_FALSE(check("link", {"--json", url}).shows("zebra"));
+  EXPECT_FALSE(check("link", {url}).shows("example.com"));
+  EXPECT_EQ(Json::parse(check("link", {"--json", "--show-text", url}).out)["text"], url);
+  EXPECT_FALSE(check("link", {"--zebra", url}).shows("zebra@"));
+}
+
+TEST_F(CheckLink, WithoutDnsALinkIsIndeterminateUnlessItsUrlBlocks) {
+  const auto no_dns = [&](const std::string& url) {
+    return run_ctl(files_.arguments({"check", "link"}, {"--no-dns", "--json", url}));
+  };
+  const auto plain = no_dns("https://plain.example.com/");
+  EXPECT_EQ(plain.code, 11);
+  EXPECT_EQ(Json::parse(plain.out)["reason"], "dns_off");
+  EXPECT_EQ(no_dns("http://10.0.0.1/").code, 10);
+  write_file(files_.config(), "schema: 1\nlinks: {dns: off}\n");
+  EXPECT_EQ(no_dns("https://plain.example.com/").code, 0);
+  EXPECT_EQ(zone_.server().query_count(), 0U);
+}
+
+TEST_F(CheckLink, LinksOfATextJoinItsVerdict) {
+  EXPECT_EQ(check("text", {"look at https://plain.example.com/ now"}).code, 0);
+  const Json json = verdict("text", "https://plain.example.com/ https://inner.example.com/x");
+  EXPECT_EQ(json["decision"], "block");
+  ASSERT_EQ(json["links"].size(), 2U);
+  EXPECT_EQ(json["links"][0]["decision"], "allow");
+  EXPECT_EQ(json["links"][1]["decision"], "block");
+  EXPECT_EQ(json["links"][1]["rules"], Json({"link.address.private"}));
+  EXPECT_EQ(check("text", {"see https://broken.example.com/"}).code, 11);
+  EXPECT_EQ(check("text", {"no link at all"}).code, 0);
+}
+
+TEST_F(CheckLink, HashesAreThoseOfThePepperFile) {
+  write_file(files_.file("pepper"), "p1 " + std::string(64, 'a') + "\n");
+  const std::string text = "https://plain.example.com/a#b";
+  const auto hash = [&](const CtlOptions& options) {
+    const auto result = check("text", {"--json", text}, options);
+    return Json::parse(result.out)["links"][0]["url_hash"].get<std::string>();
+  };
+  const CtlOptions with_pepper{.env = {"MESSAGE_SAFETY_PEPPER_FILE=" + files_.file("pepper")}};
+  EXPECT_EQ(hash(with_pepper), hash(with_pepper));
+  EXPECT_EQ(hash(with_pepper).size(), 64U);
+  EXPECT_NE(hash({}), hash({}));
+}
+
+TEST_F(CheckLink, JudgesAUrlALine) {
+  const auto result = check("link", {"--lines", "-"},
+                            {.input = "\"https://plain.example.com/\"\n"
+                                      "\"http://127.0.0.1/\"\nbad\n\"\"\n"});
+  std::vector<std::string> words;
+  std::istringstream out(result.out);
+  for (std::string line; std::getline(out, line);) {
+    const Json json = Json::parse(line);
+    words.push_back(json.contains("error") ? "error" : json["decision"].get<std::string>());
+  }
+  EXPECT_THAT(words, ElementsAre("allow", "block", "error", "block"));
+  EXPECT_EQ(result.code, 1);
+}
+
+TEST_F(CheckLink, AWrongServerIsAUsageError) {
+  for (const std::vector<std::string>& more :
+       {std::vector<std::string>{"--dns-server", "zebra"}, {"--no-dns"}}) {
+    std::vector<std::string> tail = more;
+    tail.emplace_back("https://plain.example.com/");
+    const auto result = check("link", tail);
+    EXPECT_EQ(result.code, 2);
+    EXPECT_TRUE(is_one_line_error(result));
+    EXPECT_FALSE(result.shows("zebra"));
+  }
+}
+
+}  // namespace
+}  // namespace han::tests
