@@ -88,7 +88,7 @@ Json json_of(const std::string& id, bool is_outranked, const SubjectJudge& judge
     explanation = {std::nullopt, "a more specific entry decides"};
   }
   if (const Rule* rule = judge.engine().find_rule(id)) return rule_json(*rule, explanation);
-  const auto& lists = judge.bundle().live_lists();
+  const auto& lists = judge.bundle().loaded_lists();
   const auto list = std::find_if(lists.begin(), lists.end(),
                                  [&id](const auto& loaded) { return loaded.row.id == id; });
   return list == lists.end() ? Json() : list_json(list->row, explanation);

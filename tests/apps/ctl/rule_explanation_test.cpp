@@ -15,9 +15,7 @@ class RuleExplanation : public ::testing::Test {
     config_ = safety::default_config();
   }
 
-  safety::RuleExplanation explain() const {
-    return safety::explain_rule("a.b", rule_, config_);
-  }
+  safety::RuleExplanation explain() const { return safety::explain_rule("a.b", rule_, config_); }
 
   safety::RulePolicy rule_;
   safety::Config config_;
