@@ -12,6 +12,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <string_view>
 
 namespace han::cache {
@@ -45,6 +46,8 @@ enum class CachedDecision { kBlock, kMonitor, kAllow };
 
 // block, monitor, allow.
 std::string_view decision_name(CachedDecision decision);
+// Nullopt: any other word, indeterminate among them.
+std::optional<CachedDecision> parse_decision_name(std::string_view name);
 
 // 1-64 characters of [a-z0-9._-]; categories, too.
 bool is_rule_id(std::string_view text);

@@ -91,6 +91,8 @@ class PepperedKeys {
   }
 
   std::span<const Key> keys() const { return keys_; }
+  // Of subjects.
+  std::size_t size() const { return places_.size(); }
 
   struct Answer {
     // Null: none that is good.

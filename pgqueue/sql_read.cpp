@@ -141,7 +141,7 @@ FROM unnest($2, $3) AS u(subject_hash, pepper_id)
 CROSS JOIN LATERAL (
   SELECT x.decision, x.evidence, x.config_version, x.decided_at FROM message_safety.verdicts x
   WHERE x.kind = $1 AND x.subject_hash = u.subject_hash AND x.pepper_id = u.pepper_id
-    AND x.rules_version = $4
+    AND x.rules_version = $4 AND ($5 = '' OR x.config_version = $5)
   ORDER BY x.decided_at DESC LIMIT 1) v
 )sql";
 

@@ -43,6 +43,7 @@ void enqueue_verdicts(Transaction& transaction, std::vector<VerdictRow> rows) {
 std::map<VerdictSubject, FoundVerdict> find_verdicts(Connection& connection,
                                                      const std::string& kind,
                                                      const std::string& rules_version,
+                                                     const std::string& config_version,
                                                      std::span<const VerdictSubject> subjects,
                                                      Deadline deadline) {
   std::map<VerdictSubject, FoundVerdict> found;
@@ -53,12 +54,12 @@ std::map<VerdictSubject, FoundVerdict> find_verdicts(Connection& connection,
     hashes.add(safety::as_bytes(subject.subject_hash));
     peppers.add(std::string_view(subject.pepper_id));
   }
-  const Rows rows = Transaction::run(
-      connection,
-      {"find verdicts",
-       sql::kFindVerdicts,
-       {Param::text(kind), hashes.build(), peppers.build(), Param::text(rules_version)}},
-      deadline, Durability::kAsynchronous);
+  const Rows rows = Transaction::run(connection,
+                                     {"find verdicts",
+                                      sql::kFindVerdicts,
+                                      {Param::text(kind), hashes.build(), peppers.build(),
+                                       Param::text(rules_version), Param::text(config_version)}},
+                                     deadline, Durability::kAsynchronous);
   for (int row = 0; row < rows.size(); ++row) {
     VerdictSubject subject{std::string(rows.text(row, 0)), std::string(rows.text(row, 1))};
     FoundVerdict verdict{{{kind, subject.subject_hash, subject.pepper_id, rules_version,

@@ -54,12 +54,10 @@ struct FoundVerdict : VerdictRow {
 // Retention deletes no younger row, whatever its settings say (migration 0003, apply_retention).
 inline constexpr std::chrono::hours kVerdictKeptLeast{24 * 31};
 
-// The newest row of each subject that has one under this kind and rules version, any config
-// version.
-std::map<VerdictSubject, FoundVerdict> find_verdicts(Connection& connection,
-                                                     const std::string& kind,
-                                                     const std::string& rules_version,
-                                                     std::span<const VerdictSubject> subjects,
-                                                     Deadline deadline);
+// The newest row of each subject that has one under this kind and these versions; an empty config
+// version stands for any.
+std::map<VerdictSubject, FoundVerdict> find_verdicts(
+    Connection& connection, const std::string& kind, const std::string& rules_version,
+    const std::string& config_version, std::span<const VerdictSubject> subjects, Deadline deadline);
 
 }  // namespace han::pgqueue

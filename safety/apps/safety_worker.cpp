@@ -32,15 +32,20 @@ sigset_t block_stop_signals() {
   sigemptyset(&signals);
   sigaddset(&signals, SIGTERM);
   sigaddset(&signals, SIGINT);
+  sigaddset(&signals, SIGHUP);
   sigaddset(&signals, kStopped);
   pthread_sigmask(SIG_BLOCK, &signals, nullptr);
   return signals;
 }
 
-int wait_for_signal(const sigset_t& signals) {
+// SIGHUP, any number of times, is a request to load the bundle now.
+int wait_for_signal(const sigset_t& signals, han::safety::Worker& worker) {
   int number = 0;
-  sigwait(&signals, &number);
-  return number;
+  while (true) {
+    sigwait(&signals, &number);
+    if (number != SIGHUP) return number;
+    worker.reload();
+  }
 }
 
 int run(const std::string& settings_path, bool is_check) {
@@ -55,13 +60,13 @@ int run(const std::string& settings_path, bool is_check) {
   // Before the first thread, and not before rules are compiled: that may be interrupted.
   const sigset_t signals = block_stop_signals();
   worker.start();
-  wait_for_signal(signals);
+  wait_for_signal(signals, worker);
   std::jthread stopping([&worker] {
     worker.stop();
     kill(getpid(), kStopped);
   });
   // A second stop signal ends the process at once; leases make that safe.
-  if (wait_for_signal(signals) != kStopped) _exit(kExitOther);
+  if (wait_for_signal(signals, worker) != kStopped) _exit(kExitOther);
   stopping.join();
   // All is committed or given back; a slow client of the endpoint is not waited for.
   std::fflush(nullptr);
@@ -74,6 +79,8 @@ int main(int argc, char** argv) {
   han::safety::forbid_core_dumps();
   // A reader of our log that goes away is no reason to die.
   signal(SIGPIPE, SIG_IGN);
+  // Until it is waited for it asks for nothing: the bundle is being loaded.
+  signal(SIGHUP, SIG_IGN);
   CLI::App app{
       "Claims safety tasks from PostgreSQL and commits their verdicts.\n"
       "Example: safety-worker --settings settings.yaml"};

@@ -1,17 +1,27 @@
 // BatchJudge: one claimed batch from tasks to committed verdicts.
 //
 // Order (SPEC section 8): sort out what needs no judging, look up or compute the evidence of all
-// texts, apply the policy, hand verdicts and completions over to be committed in one transaction;
-// what was committed is remembered then. All of it under one snapshot of rules and config.
+// texts and links, apply the policy, hand verdicts and completions over to be committed in one
+// transaction; what was committed is remembered then. All of it under one snapshot of bundle and
+// config. When a host has to be resolved, tasks that do not wait for it are handed over before.
+//
+// The verdict row of a link, and of a text, holds the part that does not depend on the DNS; the
+// task's result holds the whole verdict.
+//
+// A task whose verdict waits for an answer that did not come is retried: charged when it is about
+// the name, not charged when the resolvers are down. What asking again cannot change (a loop, a
+// chain too long) finishes as indeterminate. Neither is ever allowed (SPEC I4).
 //
 // Threads:   one thread at a time; one object a judging thread.
 // Owns:      scratch memory of its thread; borrows the rest.
 // Blocks:    as BatchLookup and CompletionBuffer; up to database_timeout for failed attempts.
 // Fails:     never for a task's sake: what cannot be judged is indeterminate or retried.
-// Limits:    text bytes as the config and settings say; longer is indeterminate(limit).
+// Limits:    text bytes as the config and settings say, kUrlBytesMax of a link; longer is
+//            indeterminate(limit).
 #pragma once
 
 #include <condition_variable>
+#include <memory>
 #include <optional>
 #include <vector>
 
@@ -52,8 +62,21 @@ class BatchJudge {
   struct Work;
 
   void sort_out(const BatchQueue::Batch& batch, Work& work);
+  void sort_text(const pgqueue::ClaimedTask& task, Work& work);
+  void sort_link(const pgqueue::ClaimedTask& task, Work& work);
+  // Tasks that were not judged before, but for those that wait for an answer.
   void judge(Work& work);
+  void judge_text(const pgqueue::ClaimedTask& task, std::size_t text, Work& work);
+  void judge_link(const pgqueue::ClaimedTask& task, std::size_t link, Work& work);
+  const Verdict& verdict_of_link(std::size_t link, Work& work);
+  std::shared_ptr<const SubjectResult> result_of_text(std::size_t text, Work& work);
+  std::shared_ptr<const SubjectResult> result_of_link(std::size_t link, Work& work);
+  // Whether asking again can change what is indeterminate because of these links, and at whose
+  // cost.
+  std::optional<pgqueue::FailureClass> retry_of(const std::vector<std::size_t>& links,
+                                                const Work& work) const;
   void fail(const Work& work);
+  // What was judged since the last call.
   void hand_over(Work& work, const BatchQueue::Batch& batch);
 
   const JudgeParts parts_;

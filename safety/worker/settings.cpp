@@ -96,6 +96,22 @@ void read_admin(const YamlNode& node, Settings& settings) {
       static_cast<std::uint16_t>(node.integer_or("port", {0, 65'535}, settings.admin_port));
 }
 
+void read_dns(const YamlNode& node, Settings::Dns& dns) {
+  constexpr std::size_t kServersMax = 16;
+  node.allow_only({"servers", "timeout_ms", "try_timeout_ms", "tries", "stale_seconds"});
+  if (const auto servers = node.find("servers")) {
+    for (const YamlNode& server : servers->items(kServersMax)) {
+      dns.servers.push_back(server.text({1, 64}));
+    }
+  }
+  dns.timeout = duration_or(node, "timeout_ms", {10, 60'000}, dns.timeout);
+  dns.try_timeout =
+      duration_or(node, "try_timeout_ms", {10, 60'000}, std::min(dns.try_timeout, dns.timeout));
+  if (dns.try_timeout > dns.timeout) node.fail("try_timeout_ms must be at most timeout_ms");
+  dns.tries = count_or(node, "tries", {1, 10}, dns.tries);
+  dns.stale = std::chrono::seconds(node.integer_or("stale_seconds", {0, 86'400}, 0));
+}
+
 Settings read(const YamlNode& root) {
   root.allow_only({"schema",
                    "rules",
@@ -104,6 +120,8 @@ Settings read(const YamlNode& root) {
                    "claim",
                    "completion",
                    "lease",
+                   "dns",
+                   "bundle_poll_ms",
                    "attempts_max",
                    "crashes_max",
                    "payload_ban_ms",
@@ -126,6 +144,8 @@ Settings read(const YamlNode& root) {
   if (const auto claim = root.find("claim")) read_claim(*claim, settings.claim);
   if (const auto node = root.find("completion")) read_completion(*node, settings.completion);
   if (const auto lease = root.find("lease")) read_lease(*lease, settings.lease);
+  if (const auto dns = root.find("dns")) read_dns(*dns, settings.dns);
+  settings.bundle_poll = duration_or(root, "bundle_poll_ms", {10, 3'600'000}, settings.bundle_poll);
   settings.attempts_max = count_or(root, "attempts_max", {1, 1000}, settings.attempts_max);
   settings.crashes_max = count_or(root, "crashes_max", {1, 100}, settings.crashes_max);
   settings.payload_ban =

@@ -18,6 +18,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "cache/endpoint.h"
 #include "pgqueue/claim_planner.h"
@@ -27,7 +28,7 @@
 namespace han::safety {
 
 struct Settings {
-  std::string rules_path;
+  std::string rules_path;  // a bundle's folder, or a rules file alone
   std::string config_path;
   int threads = 2;
   struct Claim {
@@ -48,6 +49,15 @@ struct Settings {
     std::chrono::milliseconds duration{30'000};
     std::chrono::milliseconds heartbeat{10'000};
   } lease;
+  // Used while the config asks for names to be resolved.
+  struct Dns {
+    std::vector<std::string> servers;            // empty: the system's
+    std::chrono::milliseconds timeout{2'000};    // of all questions of a batch
+    std::chrono::milliseconds try_timeout{800};  // of the first try at a server
+    int tries = 2;
+    std::chrono::seconds stale{0};  // how long beyond its end an answer may serve; 0: never
+  } dns;
+  std::chrono::milliseconds bundle_poll{2'000};
   int attempts_max = 5;
   int crashes_max = 2;
   std::chrono::milliseconds payload_ban{3'600'000};
@@ -72,7 +82,8 @@ struct Settings {
 };
 
 // Paths in the file are relative to it. Refuses lease.heartbeat_ms above a third of
-// lease.duration_ms, and claim.batch_min above claim.batch.
+// lease.duration_ms, claim.batch_min above claim.batch, and dns.try_timeout_ms above
+// dns.timeout_ms.
 Settings load_settings(const std::string& path);
 Settings parse_settings(const std::string& name, std::string_view text);
 

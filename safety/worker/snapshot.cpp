@@ -7,12 +7,17 @@
 namespace han::safety {
 namespace {
 
-std::shared_ptr<const Snapshot> checked(std::shared_ptr<const Snapshot> snapshot) {
-  SAFETY_CHECK(snapshot != nullptr && snapshot->engine != nullptr && snapshot->config != nullptr);
-  return snapshot;
+template <typename Pointer>
+Pointer checked(Pointer pointer) {
+  SAFETY_CHECK(pointer != nullptr);
+  return pointer;
 }
 
 }  // namespace
+
+Snapshot::Snapshot(std::shared_ptr<const Bundle> bundle, const Config& config,
+                   const PepperSet& peppers)
+    : judge_(checked(std::move(bundle)), config, &peppers) {}
 
 SnapshotHolder::SnapshotHolder(std::shared_ptr<const Snapshot> first)
     : current_(checked(std::move(first))) {}
@@ -23,12 +28,10 @@ std::shared_ptr<const Snapshot> SnapshotHolder::get() const {
 }
 
 void SnapshotHolder::set(std::shared_ptr<const Snapshot> next) {
-  auto old = checked(std::move(next));
-  {
-    MutexLock lock(mutex_);
-    current_.swap(old);
-  }
-  // The old one may be large, and ends outside of the lock.
+  auto other = checked(std::move(next));
+  MutexLock lock(mutex_);
+  current_.swap(other);
+  // The old one may be large: it ends after the lock, which was made later.
 }
 
 }  // namespace han::safety

@@ -66,7 +66,8 @@ TextLookup::Missing TextLookup::find_local(std::span<TextSubject> subjects,
   return missing;
 }
 
-TextLookup::Keys TextLookup::keys(const Missing& missing, const Snapshot& snapshot) const {
+TextLookup::Keys TextLookup::keys(std::span<TextSubject* const> missing,
+                                  const Snapshot& snapshot) const {
   Keys keys;
   for (const TextSubject* subject : missing) {
     std::optional<cache::TextKey> previous;
@@ -80,7 +81,7 @@ TextLookup::Keys TextLookup::keys(const Missing& missing, const Snapshot& snapsh
 
 void TextLookup::take(const Keys& keys, std::span<const cache::Lookup> lookups, Missing& missing,
                       const Snapshot& snapshot) {
-  for (std::size_t i = 0; i < missing.size(); ++i) {
+  for (std::size_t i = 0; i < keys.size(); ++i) {
     TextSubject& subject = *missing[i];
     const auto answer = keys.answer(i, lookups, [&](const cache::Lookup& lookup) {
       if (lookup.entry) subject.found = usable(*lookup.entry, subject.hash, snapshot, "redis");
@@ -109,7 +110,7 @@ void TextLookup::find_database(pgqueue::Connection& connection, Missing& missing
   wanted.reserve(by_subject.size());
   for (const auto& [key, subject] : by_subject) wanted.push_back(key);
   for (const auto& [key, row] :
-       pgqueue::find_verdicts(connection, kKind, version, wanted, deadline)) {
+       pgqueue::find_verdicts(connection, kKind, version, "", wanted, deadline)) {
     TextSubject& subject = *by_subject.at(key);
     if (subject.found) continue;
     const auto cached_under = cache::key_of_row({kKind, key.subject_hash, version, "", ""});
@@ -131,7 +132,7 @@ void TextLookup::find_database(pgqueue::Connection& connection, Missing& missing
 
 TextLookup::Found TextLookup::computed(const TextSubject& subject, const Snapshot& snapshot,
                                        TextScratch& scratch) const {
-  CachedText text{snapshot.engine->scan(subject.text, scratch), "", ""};
+  CachedText text{snapshot.engine().scan(subject.text, scratch), "", ""};
   if (text.evidence.is_complete()) {
     cache::TextEntry entry{.subject = to_hex(subject.hash),
                            .rules_version = snapshot.rules_version(),
@@ -185,6 +186,8 @@ TextLookup::Computed TextLookup::compute(const Missing& missing, const Snapshot&
 void TextLookup::remember(std::span<TextSubject* const> subjects, const Snapshot& snapshot,
                           std::vector<cache::TextWrite>* writes) {
   for (const TextSubject* subject : subjects) {
+    // A text that its engine could not judge, beside a link that decides.
+    if (subject->found->bytes.empty()) continue;
     const cache::TextKey key = key_of(subject->hash, snapshot);
     if (subject->found->committed_config != snapshot.config_version()) {
       auto known = std::make_shared<CachedText>(*subject->found);

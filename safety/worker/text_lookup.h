@@ -72,8 +72,8 @@ class TextLookup {
   Digest hash(std::string_view repaired_text) const;
 
   Missing find_local(std::span<TextSubject> subjects, const Snapshot& snapshot);
-  Keys keys(const Missing& missing, const Snapshot& snapshot) const;
-  // `lookups`: Redis's answers to `keys`, which are those of `missing`.
+  Keys keys(std::span<TextSubject* const> missing, const Snapshot& snapshot) const;
+  // `lookups`: Redis's answers to `keys`, which are those of the first of `missing`.
   void take(const Keys& keys, std::span<const cache::Lookup> lookups, Missing& missing,
             const Snapshot& snapshot);
   void find_database(pgqueue::Connection& connection, Missing& missing, const Snapshot& snapshot,

@@ -1,25 +1,30 @@
 #include "safety/worker/worker.h"
 
 #include <algorithm>
+#include <span>
+#include <stdexcept>
 #include <thread>
 #include <vector>
 
 #include "cache/hot_cache.h"
 #include "cache/pool.h"
 #include "cache/wakeup.h"
+#include "dns/resolver.h"
 #include "pgqueue/error.h"
 #include "pgqueue/queue.h"
 #include "pgqueue/task_query.h"
 #include "safety/base/pepper.h"
-#include "safety/bundle.h"
+#include "safety/bundle_holder.h"
 #include "safety/config.h"
 #include "safety/worker/batch_judge.h"
 #include "safety/worker/batch_lookup.h"
 #include "safety/worker/batch_queue.h"
 #include "safety/worker/batch_sizer.h"
+#include "safety/worker/bundle_watch.h"
 #include "safety/worker/claimer.h"
 #include "safety/worker/committer.h"
 #include "safety/worker/completion_buffer.h"
+#include "safety/worker/dns_report.h"
 #include "safety/worker/figures.h"
 #include "safety/worker/heartbeat.h"
 #include "safety/worker/lease_return.h"
@@ -45,10 +50,26 @@ std::chrono::sys_days today() {
   return std::chrono::floor<std::chrono::days>(system_clock().wall_now());
 }
 
-std::shared_ptr<const Snapshot> load_snapshot(const Settings& settings) {
-  auto config = std::make_shared<const Config>(load_config(settings.config_path));
-  return std::make_shared<const Snapshot>(
-      Snapshot{Bundle::load(settings.rules_path, today())->text_engine(), std::move(config)});
+// Null: the config asks for no names to be resolved.
+std::unique_ptr<dns::Resolver> make_resolver(const Settings& settings, const Config& config) {
+  if (config.links.dns != DnsUse::kRequired) return nullptr;
+  try {
+    return std::make_unique<dns::Resolver>(dns::ResolverOptions{.servers = settings.dns.servers,
+                                                                .timeout = settings.dns.try_timeout,
+                                                                .tries = settings.dns.tries,
+                                                                .stale_max = settings.dns.stale});
+  } catch (const std::invalid_argument&) {
+    throw ConfigError("settings", 0, "dns.servers",
+                      "holds something that is no server; write addresses, with a port if it is "
+                      "not 53: 192.0.2.1:5353 or [2001:db8::1]:5353");
+  }
+}
+
+DnsLookup::Resolve resolve_by(dns::Resolver* resolver) {
+  if (resolver == nullptr) return nullptr;
+  return [resolver](std::span<const dns::Question> questions, Deadline deadline) {
+    return resolver->resolve(questions, deadline);
+  };
 }
 
 cache::HotTtls ttls_of(const Config& config) {
@@ -77,8 +98,9 @@ pgqueue::QueueOptions queue_options(const Settings& settings, const Config& conf
   options.lease_duration = settings.lease.duration;
   options.retry.attempts_max = settings.attempts_max;
   options.disposition = to_string(config.policy.on_indeterminate);
-  // One more than is judged: enough to see that a text is too long.
-  options.payload_bytes_max = static_cast<std::int32_t>(settings.text_bytes_max) + 1;
+  // One more than is judged: enough to see that a text or link is too long.
+  options.payload_bytes_max =
+      static_cast<std::int32_t>(std::max(settings.text_bytes_max, kUrlBytesMax)) + 1;
   options.completion_log = settings.has_completion_log ? pgqueue::sql::CompletionLog::kOn
                                                        : pgqueue::sql::CompletionLog::kOff;
   options.payload_retention = settings.payload_retention_days > 0
@@ -101,12 +123,15 @@ struct Worker::Parts {
   Parts(Settings given, const Addresses& addresses)
       : settings(std::move(given)),
         peppers(load_peppers(addresses.pepper_path)),
-        snapshots(load_snapshot(settings)),
+        bundles(settings.rules_path, today()),
+        snapshots(std::make_shared<const Snapshot>(bundles.current(),
+                                                   load_config(settings.config_path), peppers)),
+        resolver(make_resolver(settings, snapshots.get()->config())),
         pool({.conninfo = addresses.database_url,
               .connections_max = static_cast<std::size_t>(settings.threads) +
                                  static_cast<std::size_t>(settings.completion.threads) +
                                  kConnectionsBeside}),
-        queue(pool, queue_options(settings, *snapshots.get()->config)),
+        queue(pool, queue_options(settings, snapshots.get()->config())),
         hot(addresses.redis ? std::make_unique<HotParts>(*addresses.redis, settings, wake,
                                                          [this](std::chrono::nanoseconds trip) {
                                                            lookup.note_self_test(trip);
@@ -115,11 +140,13 @@ struct Worker::Parts {
         batches(static_cast<std::size_t>(settings.threads)),
         sizer({settings.claim.batch_min, settings.claim.batch, settings.claim.target}),
         committer(queue, leases, metrics, settings.database_timeout),
-        lookup(peppers, hot ? &hot->hot_cache : nullptr, pool, metrics,
+        lookup(peppers, hot ? &hot->hot_cache : nullptr, pool, resolve_by(resolver.get()), metrics,
                {.redis_timeout = settings.redis_timeout,
                 .database_timeout = settings.database_timeout,
+                .dns_timeout = settings.dns.timeout,
                 .local_cache_bytes = settings.local_cache_bytes,
-                .ttls = ttls_of(*snapshots.get()->config)}),
+                .ttls = ttls_of(snapshots.get()->config())}),
+        bundle_watch(bundles, snapshots, peppers, metrics, settings.bundle_poll),
         completions(committer, metrics,
                     {settings.completion.batch, settings.completion.flush,
                      settings.completion.buffer, settings.completion.threads}),
@@ -166,7 +193,9 @@ struct Worker::Parts {
   const Uuid holder = Uuid::random();
   Settings settings;
   PepperSet peppers;
+  BundleHolder bundles;
   SnapshotHolder snapshots;
+  std::unique_ptr<dns::Resolver> resolver;  // null: no names are resolved
   Metrics metrics;
   LeaseTable leases;
   WakeSignal wake;
@@ -177,6 +206,7 @@ struct Worker::Parts {
   BatchSizer sizer;
   Committer committer;
   BatchLookup lookup;
+  BundleWatch bundle_watch;
   CompletionBuffer completions;
   Heartbeat heartbeat;
   LeaseReturn lease_return;
@@ -212,6 +242,7 @@ void Worker::Parts::collect(const Metrics::SetGauge& set) {
     set_redis_figures(redis_signs(), set);
     set_redis_budget_figures(lookup.budget_stats(), lookup.writer_stats(), set);
   }
+  if (resolver) set_dns_figures(resolver->stats(), lookup.resolver_stats(), set);
   set_queue_figures(pool, metrics, set, Deadline::after(kProbeTimeout));
 }
 
@@ -240,6 +271,7 @@ void Worker::start() {
     parts.hot->subscriber.start();
   }
   parts.lookup.start();
+  parts.bundle_watch.start();
   parts.committer.start();
   parts.completions.start();
   parts.heartbeat.start();
@@ -270,6 +302,11 @@ void Worker::stop() {
   }
   parts.lease_return.give_back(unstarted);
   parts.maintenance.stop();
+  parts.bundle_watch.stop();
+  // Who waits for a name then gives its task back.
+  if (parts.resolver && parts.settings.shutdown_grace < parts.settings.dns.timeout) {
+    parts.resolver->stop();
+  }
   // A commit that is retried ends with the grace; what running batches finish is committed.
   parts.committer.finish_by(grace);
   parts.judges.clear();
@@ -302,8 +339,11 @@ Readiness Worker::readiness() {
     readiness.text = "postgresql: down\n";
   }
   readiness.text += parts.hot ? redis_report(parts.redis_signs()) : "redis: not configured\n";
+  readiness.text += parts.resolver ? dns_report(parts.lookup.resolver_stats()) : "dns: not used\n";
   return readiness;
 }
+
+void Worker::reload() { parts_->bundle_watch.reload(); }
 
 std::string Worker::rules_version() const { return parts_->snapshots.get()->rules_version(); }
 std::string Worker::config_version() const { return parts_->snapshots.get()->config_version(); }

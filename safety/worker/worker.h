@@ -1,7 +1,7 @@
 // Worker: the whole service in one object: claim, judge, commit, until told to stop (SPEC 8).
 //
-// Threads:   start(), stop() and the destructor from one thread; metrics_text() and readiness() are
-//            safe to share.
+// Threads:   start(), stop() and the destructor from one thread; reload(), metrics_text() and
+//            readiness() are safe to share.
 // Owns:      every part and thread of the service.
 // Blocks:    stop() for the settings' grace and a few database deadlines at most; the sum is in
 //            ARCHITECTURE.md ("Stopping").
@@ -29,6 +29,9 @@ class Worker {
   // Stops claiming, gives unstarted tasks back (their attempt is refunded), lets running ones
   // finish within the grace, commits, and gives back what is left.
   void stop();
+
+  // Loads the bundle's files now; a change counts from the next batch.
+  void reload();
 
   std::string metrics_text();
   Readiness readiness();

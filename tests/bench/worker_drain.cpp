@@ -51,7 +51,7 @@ std::string rules_text(std::size_t count) {
 
 WorkerBench::WorkerBench(WorkerLoad load) : load_(load) {
   write(dir_.file("rules.yaml"), rules_text(load_.rules));
-  write(dir_.file("config.yaml"), "schema: 1\n");
+  write(dir_.file("config.yaml"), "schema: 1\nlinks: {dns: off}\n");
   write(dir_.file("pepper"), "p1 " + std::string(64, 'a') + "\n");
   // No ASCII, so that the text has to be normalised.
   constexpr std::string_view kPhrase =

@@ -25,5 +25,15 @@ TEST(Entry, WhatNobodyHasDecidedBlocks) {
   EXPECT_EQ(decision_name(CachedDecision::kAllow), "allow");
 }
 
+TEST(Entry, EachDecisionHasOneNameAndNoOtherWordIsOne) {
+  for (const auto decision :
+       {CachedDecision::kBlock, CachedDecision::kMonitor, CachedDecision::kAllow}) {
+    EXPECT_EQ(parse_decision_name(decision_name(decision)), decision);
+  }
+  for (const auto* word : {"", "indeterminate", "Allow", "allow "}) {
+    EXPECT_EQ(parse_decision_name(word), std::nullopt) << word;
+  }
+}
+
 }  // namespace
 }  // namespace han::tests

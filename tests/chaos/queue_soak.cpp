@@ -23,6 +23,7 @@
 #include "safety/base/digest.h"
 #include "safety/base/hex.h"
 #include "tests/demo/corpus.h"
+#include "tests/demo/demo_config.h"
 #include "tests/demo/demo_worker.h"
 #include "tests/demo/report.h"
 #include "tests/support/pg_server.h"
@@ -126,8 +127,9 @@ class QueueSoak {
     safety::fill_random(key, sizeof(key));
     std::ofstream(dir_.file("pepper")) << "p1 " << safety::to_hex(key) << '\n';
     const std::string examples = options_.source_dir + "/examples/";
+    std::ofstream(dir_.file("config.yaml")) << demo_config(options_.source_dir);
     std::ofstream(dir_.file("settings.yaml"))
-        << "schema: 1\nrules: " << examples << "rules.yaml\nconfig: " << examples
+        << "schema: 1\nrules: " << examples << "rules.yaml\nconfig: "
         << "config.yaml\nthreads: 1\nclaim: {batch: 500, poll_ms: 200, sweep_ms: 200}\n"
         << "lease: {duration_ms: " << kLeaseMs << ", heartbeat_ms: 500}\n"
         << "completion_log: true\nlog_level: info\n";

@@ -13,7 +13,8 @@
 #include "safety/base/hex.h"
 #include "safety/bundle.h"
 #include "safety/config.h"
-#include "safety/text_judge.h"
+#include "safety/subject_judge.h"
+#include "tests/demo/demo_config.h"
 #include "tests/demo/evidence.h"
 #include "tests/demo/report.h"
 #include "tests/demo/stored_verdict.h"
@@ -80,8 +81,10 @@ void DemoRun::write_settings() {
   safety::fill_random(key, sizeof(key));
   write_file(dir_.file("pepper"), "p1 " + safety::to_hex(key) + "\n");
   const std::string examples = options_.source_dir + "/examples/";
-  const std::string settings = "schema: 1\nrules: " + examples + "rules.yaml\nconfig: " + examples +
-                               "config.yaml\nthreads: 1\n"
+  write_file(dir_.file("config.yaml"), demo_config(options_.source_dir));
+  const std::string settings = "schema: 1\nrules: " + examples +
+                               "rules.yaml\n"
+                               "config: config.yaml\nthreads: 1\n"
                                "claim: {batch: 250, poll_ms: 200, sweep_ms: 200}\n"
                                "lease: {duration_ms: " +
                                std::to_string(kLease.count()) +
@@ -302,16 +305,17 @@ void DemoRun::run_round(const RoundPlan& plan, std::size_t round_index) {
 
 // Each verdict again, without queue or cache.
 void DemoRun::judge_again() {
-  const std::string examples = options_.source_dir + "/examples/";
-  const auto engine =
-      safety::Bundle::load(examples + "rules.yaml",
-                           std::chrono::floor<std::chrono::days>(safety::system_clock().wall_now()))
-          ->text_engine();
-  const safety::TextJudge judge(engine, safety::load_config(examples + "config.yaml"));
-  safety::TextScratch scratch(*engine);
+  const auto bundle = safety::Bundle::load(
+      options_.source_dir + "/examples/rules.yaml",
+      std::chrono::floor<std::chrono::days>(safety::system_clock().wall_now()));
+  const safety::SubjectJudge judge(
+      bundle, safety::load_config(dir_.file("config.yaml")),
+      std::make_shared<const safety::PepperSet>(safety::load_peppers(dir_.file("pepper"))),
+      nullptr);
+  safety::TextScratch scratch(*bundle->text_engine());
   const auto verdicts = stored_verdicts(database_);
   for (const SubmittedText& task : all_) {
-    const auto expected = judge.judge(corpus_.text(task.text_index), scratch).verdict;
+    const auto expected = judge.judge_text(corpus_.text(task.text_index), scratch).verdict;
     const auto found = verdicts.find(task.task_id);
     const bool is_equal = found != verdicts.end() && found->second == stored_form(expected);
     tally_.mismatched += is_equal ? 0 : 1;

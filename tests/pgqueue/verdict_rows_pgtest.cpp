@@ -20,11 +20,12 @@ class VerdictRows : public QueueFixture {
     pgqueue::enqueue_verdicts(transaction, std::move(rows));
     transaction.commit(soon());
   }
-  std::map<VerdictSubject, pgqueue::FoundVerdict> find(const std::string& rules) {
+  std::map<VerdictSubject, pgqueue::FoundVerdict> find(const std::string& rules,
+                                                       const std::string& config = "") {
     pgqueue::Connection connection(conninfo_, soon());
     const std::vector<VerdictSubject> subjects = {
         {std::string(32, 'a'), "p1"}, {std::string(32, 'b'), "p1"}, {std::string(32, 'a'), "p0"}};
-    return pgqueue::find_verdicts(connection, "text", rules, subjects, soon());
+    return pgqueue::find_verdicts(connection, "text", rules, config, subjects, soon());
   }
 };
 
@@ -35,6 +36,15 @@ TEST_F(VerdictRows, AreFoundByPepperAndRulesVersionUnderAnyConfig) {
   EXPECT_EQ(found.begin()->second.evidence, "e-block");
   EXPECT_EQ(found.begin()->second.key.config_version, "c1");
   EXPECT_TRUE(find("r2").empty());
+}
+
+TEST_F(VerdictRows, AreFoundUnderOneConfigWhereItMatters) {
+  insert({row('a', "c1", "block")});
+  execute("UPDATE message_safety.verdicts SET decided_at = decided_at - interval '1 hour'");
+  insert({row('a', "c2", "allow")});
+  EXPECT_EQ(find("r1").begin()->second.decision, "allow");
+  EXPECT_EQ(find("r1", "c1").begin()->second.decision, "block");
+  EXPECT_TRUE(find("r1", "c3").empty());
 }
 
 TEST_F(VerdictRows, SayHowOldTheyAre) {

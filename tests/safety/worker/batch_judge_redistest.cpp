@@ -1,5 +1,6 @@
 #include "safety/bundle.h"
 #include "safety/worker/batch_judge.h"
+#include "tests/safety/worker/snapshot_of.h"
 #include "tests/safety/worker/worker_fixture.h"
 
 namespace han::tests {
@@ -9,14 +10,10 @@ namespace han::tests {
 class BatchJudgeTest : public WorkerFixture {
  protected:
   void process(const std::vector<pgqueue::ClaimedTask>& tasks) {
-    const auto engine = safety::Bundle::load(dir_.file("rules.yaml"),
-                                             std::chrono::sys_days{std::chrono::year{2026} / 1 / 1})
-                            ->text_engine();
-    const safety::SnapshotHolder snapshots(std::make_shared<const safety::Snapshot>(
-        safety::Snapshot{engine, std::make_shared<const safety::Config>(
-                                     safety::load_config(dir_.file("config.yaml")))}));
     const safety::PepperSet peppers = safety::load_peppers(dir_.file("pepper"));
-    safety::BatchLookup lookup(peppers, nullptr, *pool_, metrics_, {});
+    const safety::SnapshotHolder snapshots(
+        snapshot_of(dir_.file("rules.yaml"), peppers, "schema: 1\nlinks: {dns: off}\n"));
+    safety::BatchLookup lookup(peppers, nullptr, *pool_, nullptr, metrics_, {});
     safety::Committer committer(*queue_, leases_, metrics_, 5000ms);
     safety::BatchSizer sizer({});
     safety::CompletionBuffer completions(committer, metrics_, {});

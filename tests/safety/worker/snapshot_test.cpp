@@ -2,23 +2,25 @@
 
 #include <gtest/gtest.h>
 
+#include <string>
 #include <thread>
-#include <vector>
+
+#include "tests/safety/worker/snapshot_of.h"
 
 namespace han::tests {
 namespace {
 
-std::shared_ptr<const safety::Snapshot> snapshot(std::vector<safety::Rule> rules = {}) {
-  return std::make_shared<const safety::Snapshot>(safety::Snapshot{
-      std::make_shared<const safety::TextEngine>(
-          "rules", std::move(rules), std::chrono::sys_days{std::chrono::year{2026} / 1 / 1}),
-      std::make_shared<const safety::Config>(safety::default_config())});
+const safety::PepperSet& peppers() {
+  static const safety::PepperSet set = safety::parse_peppers("p1 " + std::string(64, 'a'));
+  return set;
 }
+
+std::shared_ptr<const safety::Snapshot> snapshot() { return empty_snapshot(peppers()); }
 
 TEST(Snapshot, NamesTheVersionsOfItsParts) {
   const auto one = snapshot();
-  EXPECT_EQ(one->versions().rules, one->engine->rules_version());
-  EXPECT_EQ(one->versions().config, one->config->version);
+  EXPECT_EQ(one->versions().rules, one->engine().rules_version());
+  EXPECT_EQ(one->versions().config, one->config().version);
   EXPECT_EQ(one->versions().detectors, "");
 }
 

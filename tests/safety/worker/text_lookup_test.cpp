@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "tests/safety/worker/snapshot_of.h"
+
 namespace han::tests {
 namespace {
 
@@ -20,16 +22,13 @@ class TextLookupTest : public ::testing::Test {
     return made;
   }
 
-  const safety::Snapshot snapshot_{
-      std::make_shared<const safety::TextEngine>(
-          "rules", std::vector<safety::Rule>{},
-          std::chrono::sys_days{std::chrono::year{2026} / 1 / 1}),
-      std::make_shared<const safety::Config>(safety::default_config())};
   const safety::PepperSet peppers_ =
       safety::parse_peppers("p1 " + std::string(64, 'a') + "\np0 " + std::string(64, 'b'));
+  const std::shared_ptr<const safety::Snapshot> held_ = empty_snapshot(peppers_);
+  const safety::Snapshot& snapshot_ = *held_;
   safety::Metrics metrics_;
   safety::TextLookup lookup_{peppers_, metrics_, {}};
-  safety::TextScratch scratch_{*snapshot_.engine};
+  safety::TextScratch scratch_{snapshot_.engine()};
 };
 
 TEST_F(TextLookupTest, EachStepTakesWhatItFindsOutOfTheMissing) {

@@ -1,0 +1,59 @@
+// BatchSubjects: what is judged in one batch: texts, links and hosts, each once.
+//
+// Links are those of tasks and those found in texts; a link that is both is one. Every host has two
+// questions, for A and AAAA, side by side.
+//
+// Threads: one thread at a time; once the batch is judged it is read only. Blocks: never.
+// Owns:    all but the bytes of the texts.
+// Limits:  those of the claim, and links_max of the config for each text.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "safety/base/digest.h"
+#include "safety/worker/dns_lookup.h"
+#include "safety/worker/link_lookup.h"
+#include "safety/worker/text_lookup.h"
+
+namespace han::safety {
+
+class BatchSubjects {
+ public:
+  struct LinkUse {
+    std::size_t link;  // among links
+    bool is_obfuscated;
+  };
+  struct TextLinks {
+    std::vector<LinkUse> uses;
+    bool is_over_budget = false;  // there are more than may be
+  };
+
+  // Each gives the place of what is equal.
+  std::size_t add_text(std::string_view repaired_text, const Digest& hash);
+  std::size_t add_link(LinkItem item);
+  // The place of the first of two questions.
+  std::size_t add_host(HostItem a, HostItem aaaa);
+  // Whether a link's verdict waits for an answer that is not there.
+  bool is_waiting(const LinkItem& link) const;
+
+  std::vector<TextSubject> texts;
+  std::vector<TextLinks> links_of;  // of each text
+  std::vector<LinkItem> links;
+  std::vector<HostItem> hosts;
+
+ private:
+  struct DigestHash {
+    std::size_t operator()(const Digest& digest) const { return xxh3(as_text(digest)); }
+  };
+  using Places = std::unordered_map<Digest, std::size_t, DigestHash>;
+
+  Places texts_seen_;
+  Places links_seen_;
+  Places hosts_seen_;
+};
+
+}  // namespace han::safety

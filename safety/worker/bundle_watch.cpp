@@ -1,0 +1,80 @@
+#include "safety/worker/bundle_watch.h"
+
+#include <memory>
+#include <utility>
+
+#include "safety/base/check.h"
+#include "safety/base/deadline.h"
+#include "safety/telemetry/log.h"
+
+namespace han::safety {
+namespace {
+
+std::chrono::sys_days today() {
+  return std::chrono::floor<std::chrono::days>(system_clock().wall_now());
+}
+
+}  // namespace
+
+BundleWatch::BundleWatch(BundleHolder& bundles, SnapshotHolder& snapshots, const PepperSet& peppers,
+                         Metrics& metrics, std::chrono::milliseconds poll)
+    : bundles_(bundles), snapshots_(snapshots), peppers_(peppers), metrics_(metrics), poll_(poll) {}
+
+BundleWatch::~BundleWatch() { stop(); }
+
+void BundleWatch::start() {
+  SAFETY_CHECK(!thread_.joinable());
+  thread_ = std::jthread([this](const std::stop_token& stop) { run(stop); });
+}
+
+void BundleWatch::stop() {
+  thread_.request_stop();
+  if (thread_.joinable()) thread_.join();
+}
+
+void BundleWatch::reload() {
+  {
+    MutexLock lock(mutex_);
+    is_asked_ = true;
+  }
+  changed_.notify_all();
+}
+
+void BundleWatch::take(const BundleHolder::Reload& outcome) {
+  switch (outcome.outcome) {
+    case BundleHolder::Outcome::kUnchanged:
+      return;
+    case BundleHolder::Outcome::kExchanged: {
+      const auto config = snapshots_.get()->config();
+      auto next = std::make_shared<const Snapshot>(bundles_.current(), config, peppers_);
+      metrics_.count("bundle_loads_total", "exchanged");
+      log(LogLevel::kInfo, "bundle exchanged",
+          {{"rules", std::string_view(next->rules_version())}});
+      snapshots_.set(std::move(next));
+      return;
+    }
+    case BundleHolder::Outcome::kRefused:
+      metrics_.count("bundle_loads_total", "refused");
+      // Names files, lines and ids, never what a list holds.
+      log(LogLevel::kError, "bundle refused", {{"reason", std::string_view(outcome.error)}});
+      return;
+  }
+}
+
+void BundleWatch::run(const std::stop_token& stop) {
+  while (!stop.stop_requested()) {
+    bool is_asked = false;
+    {
+      MutexLock lock(mutex_);
+      changed_.wait_until(lock, stop, Deadline::after(poll_).at(), [this] {
+        mutex_.assert_held();
+        return is_asked_;
+      });
+      is_asked = std::exchange(is_asked_, false);
+    }
+    if (stop.stop_requested()) return;
+    take(is_asked ? bundles_.reload(today()) : bundles_.poll(today()));
+  }
+}
+
+}  // namespace han::safety
