@@ -64,11 +64,12 @@ ListTable::Record ListTable::at(std::uint32_t offset) const {
 
 std::uint32_t ListTable::append(EntryTag tag, std::string_view name, std::uint32_t owner_set) {
   const std::size_t bytes = kHeadBytes + name.size();
-  if (blocks_.empty() || used_ + bytes > kBlockBytes) {
+  if (blocks_.empty() || used_ + bytes > room_) {
     if (blocks_.size() == kBlocksMax) throw ListTableFull("the lists hold more than 4 GiB");
     if (!blocks_.empty()) ends_.push_back(static_cast<std::uint32_t>(used_));
     blocks_.push_back(std::make_unique_for_overwrite<char[]>(kBlockBytes));
     used_ = 0;
+    room_ = kBlockBytes;
   }
   char* head = blocks_.back().get() + used_;
   const auto packed =
@@ -156,6 +157,11 @@ void ListTable::add(EntryTag tag, std::string_view name, std::uint32_t owner) {
 void ListTable::compact() {
   place(std::max(kFirstSlots, size_ * 10 / 7 + 1));
   sets_.shrink_to_fit();
+  if (blocks_.empty()) return;
+  auto last = std::make_unique_for_overwrite<char[]>(used_);
+  std::memcpy(last.get(), blocks_.back().get(), used_);
+  blocks_.back() = std::move(last);
+  room_ = used_;
 }
 
 std::span<const std::uint32_t> ListTable::find(EntryTag tag, std::string_view name) const {
@@ -169,7 +175,8 @@ std::size_t ListTable::bytes() const {
   for (const auto& owners : sets_) {
     sets += 2 * (sizeof(owners) + owners.capacity() * sizeof(std::uint32_t)) + sizeof(void*) * 5;
   }
-  return blocks_.size() * kBlockBytes + blocks_.capacity() * sizeof(void*) + marks_.capacity() +
+  const std::size_t full = blocks_.empty() ? 0 : (blocks_.size() - 1) * kBlockBytes;
+  return full + room_ + blocks_.capacity() * sizeof(void*) + marks_.capacity() +
          offsets_.capacity() * sizeof(std::uint32_t) + sets;
 }
 

@@ -82,6 +82,7 @@ class ListTable {
   std::vector<std::unique_ptr<char[]>> blocks_;
   std::vector<std::uint32_t> ends_;     // used bytes of each block but the last
   std::size_t used_ = 0;                // bytes of the last block
+  std::size_t room_ = 0;                // that it has
   std::vector<std::uint8_t> marks_;     // by slot; 0: empty
   std::vector<std::uint32_t> offsets_;  // by slot
   std::vector<std::vector<std::uint32_t>> sets_;
