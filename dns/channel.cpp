@@ -28,6 +28,7 @@ constexpr int kTypeAaaa = 28;
 // Fits the path of any network, so that no answer is fragmented (DNS Flag Day 2020).
 constexpr int kUdpPayload = 1232;
 constexpr int kRepeatsMax = 3;
+constexpr std::size_t kIdsMax = 8;
 constexpr std::string_view kDefaultPort = "53";
 
 // "192.0.2.1:53" or "[2001:db8::1]:53", as c-ares takes it.
@@ -71,6 +72,10 @@ std::string joined(const std::vector<std::string>& servers) {
   return out;
 }
 
+bool has_id(const std::vector<std::uint16_t>& ids, std::uint16_t id) {
+  return std::find(ids.begin(), ids.end(), id) != ids.end();
+}
+
 Failure failure_of(int status) {
   switch (status) {
     case ARES_ECANCELLED:
@@ -80,12 +85,12 @@ Failure failure_of(int status) {
       return Failure::kTimeout;
     case ARES_EREFUSED:
       return Failure::kRefused;
-    case ARES_EBADRESP:
     case ARES_EBADNAME:
     case ARES_EBADQUERY:
       return Failure::kMalformed;
     case ARES_ENOMEM:
       return Failure::kOverload;
+    case ARES_EBADRESP:  // perhaps another question's; see reply()
     case ARES_ESERVFAIL:
     case ARES_ENOTIMP:
     case ARES_EFORMERR:
@@ -232,24 +237,26 @@ void Channel::reply(Pending& pending, int status, Bytes response) {
     on_reply_(node.key(), response);
     return;
   }
-  Failure failure = failure_of(status);
-  if (failure != Failure::kStopped) {
-    if (pending.is_truncated) {
-      failure = Failure::kTruncated;
-    } else if (pending.refusal) {
-      failure = *pending.refusal;
-    } else if (pending.is_malformed) {
-      failure = Failure::kMalformed;
-    }
-  }
-  // c-ares 1.18 gives up all questions to a server when a connection to it breaks.
+  const Failure failure = failure_of(status);
+  const auto own = own_failure(pending);
+  // Two failures may be those of other questions: c-ares 1.18 gives up all questions to a server
+  // when a connection to it breaks, 1.34 all those of a socket when a response is malformed.
+  const bool has_lost_stream = pending.streams_closed != streams_closed_;
   const bool is_side_effect =
-      failure == Failure::kUnreachable && pending.streams_closed != streams_closed_;
+      !own && (status == ARES_EBADRESP || (failure == Failure::kUnreachable && has_lost_stream));
   if (is_side_effect && pending.repeats++ < kRepeatsMax) {
     again_.push_back(std::move(node));
     return;
   }
-  on_reply_(node.key(), failure);
+  const bool is_stopped = failure == Failure::kStopped;
+  on_reply_(node.key(), is_stopped ? failure : own.value_or(failure));
+}
+
+std::optional<Failure> Channel::own_failure(const Pending& pending) {
+  if (pending.is_truncated) return Failure::kTruncated;
+  if (pending.refusal) return pending.refusal;
+  if (pending.is_malformed) return Failure::kMalformed;
+  return std::nullopt;
 }
 
 Channel::Pending* Channel::find(Bytes packet) {
@@ -261,7 +268,11 @@ Channel::Pending* Channel::find(Bytes packet) {
 
 void Channel::see_sent(Bytes packet) {
   ++traffic_.queries_sent;
-  if (Pending* pending = find(packet)) pending->id = parse_head(packet)->id;
+  Pending* pending = find(packet);
+  if (pending == nullptr) return;
+  const std::uint16_t id = parse_head(packet)->id;
+  const bool is_known = has_id(pending->ids, id);
+  if (!is_known && pending->ids.size() < kIdsMax) pending->ids.push_back(id);
 }
 
 void Channel::see_received(int fd, Bytes bytes) {
@@ -286,7 +297,7 @@ void Channel::see_response(Bytes packet) {
   Pending* pending = find(packet);
   if (pending == nullptr) return;
   const MessageHead head = *parse_head(packet);
-  if (!head.is_response || pending->id != head.id) return;
+  if (!head.is_response || !has_id(pending->ids, head.id)) return;
   if (head.is_truncated) pending->is_truncated = true;
   if (head.rcode == Rcode::kRefused) pending->refusal = Failure::kRefused;
   const bool is_failure = head.rcode == Rcode::kServFail || head.rcode == Rcode::kNotImp;

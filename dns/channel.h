@@ -78,7 +78,8 @@ class Channel {
   struct Pending {
     Channel* channel = nullptr;
     Question question;
-    std::optional<std::uint16_t> id;
+    // Of the packets sent for it, the first few.
+    std::vector<std::uint16_t> ids;
     // What its packets said so far, for the case that no answer is reached.
     bool is_truncated = false;
     bool is_malformed = false;
@@ -90,6 +91,8 @@ class Channel {
 
   void send(Pending& pending);
   void reply(Pending& pending, int status, std::span<const std::uint8_t> response);
+  // What its own packets said.
+  static std::optional<Failure> own_failure(const Pending& pending);
   Pending* find(std::span<const std::uint8_t> packet);
   void see_sent(std::span<const std::uint8_t> packet);
   void see_received(int fd, std::span<const std::uint8_t> bytes);
