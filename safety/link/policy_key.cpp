@@ -85,14 +85,6 @@ Host host_of_bytes(std::string_view with_dots) {
   return finished_host(without_extra_dots(bytes));
 }
 
-// True when single slashes and no dots follow slashes, which most paths are.
-bool has_plain_slashes(std::string_view path) {
-  for (std::size_t i = 1; i < path.size(); ++i) {
-    if (path[i - 1] == '/' && (path[i] == '/' || path[i] == '.')) return false;
-  }
-  return true;
-}
-
 // Appends `path` with single slashes, without "." and ".." components, escaped.
 void append_path(std::string_view path, std::string& out) {
   const std::size_t root = out.size();
@@ -161,12 +153,12 @@ PolicyKey key_of_parts(const Url& url, std::string_view host, bool is_ip) {
 }
 
 // True when the fetch identity is the canonical form but for what stands before and after the host:
-// then WHATWG has left nothing in path and query that is to be escaped.
+// then WHATWG has left nothing in path and query that is to be escaped, and no dot components.
 bool has_canonical_path(const Url& url) {
   const UrlLayout& at = url.layout();
   const std::string_view path_and_query = url.fetch_identity().substr(at.path_begin);
   return at.is_special && path_and_query.find('%') == std::string_view::npos &&
-         has_plain_slashes(url.path());
+         url.path().find("//") == std::string_view::npos;
 }
 
 // ---- the key of raw bytes ---------------------------------------------------------------------

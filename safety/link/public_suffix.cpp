@@ -85,9 +85,8 @@ bool PublicSuffixes::has_known_suffix(std::string_view ahost) const {
   if (!is_name(ahost)) return false;
   constexpr int kIcann = PSL_TYPE_ICANN | PSL_TYPE_NO_STAR_RULE;
   const std::string top(ahost.substr(ahost.rfind('.') + 1));
-  // Some top-level domains stand in the list only as a wildcard: "*.ck".
-  return psl_is_public_suffix2(context(list_), top.c_str(), kIcann) != 0 ||
-         psl_is_public_suffix2(context(list_), ("a." + top).c_str(), kIcann) != 0;
+  // A top-level domain that stands in the list only as a wildcard ("*.ck") is listed too.
+  return psl_is_public_suffix2(context(list_), top.c_str(), kIcann) != 0;
 }
 
 }  // namespace han::safety

@@ -19,8 +19,8 @@ TEST(CanonicalHost, S05_AllDotsAtTheEndsAreStripped) {
 
 TEST(CanonicalHost, S05_DotsHideNoAddress) {
   for (const char* host : {"10.9.8.7", "10.9.8.7.", "10.9.8.7..", ".10.9.8.7", "10..9.8.7",
-                           "10.9.8.7\xE3\x80\x82\xE3\x80\x82", "0xA.9.8.7", "168364039",
-                           "\xEF\xBC\x91\xEF\xBC\x90.9.8.7.."}) {
+                           "10.9.8.7\xE3\x80\x82\xE3\x80\x82", "0xA.9.8.7\xE3\x80\x82\xE3\x80\x82",
+                           "168364039", "\xEF\xBC\x91\xEF\xBC\x90.9.8.7.."}) {
     EXPECT_EQ(canonical_host(host), "10.9.8.7") << host;
   }
 }

@@ -176,6 +176,7 @@ TEST(PolicyKey, OpaqueHostsHaveKeys) {
   EXPECT_EQ(both("foo://e%56il.test"), "foo://evil.test/");
   EXPECT_EQ(both("foo://evil.test%2Fa/b@c"), "foo://evil.test/a/b@c");
   EXPECT_EQ(both("foo://good.test%40evil.test"), "foo://evil.test/");
+  EXPECT_EQ(both("foo://[::1]/a\\b"), "foo://[::1]/a/b");
   EXPECT_EQ(url_key("foo://.../a"), "foo:///a");
 }
 

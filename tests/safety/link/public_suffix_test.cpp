@@ -30,7 +30,9 @@ void expect_usual_answers(const PublicSuffixes& suffixes) {
 
   EXPECT_TRUE(suffixes.has_known_suffix("example.com"));
   EXPECT_TRUE(suffixes.has_known_suffix("virus.cz"));
-  EXPECT_TRUE(suffixes.has_known_suffix("a.b.ck"));
+  for (const char* wildcard_only : {"a.b.ck", "a.b.er", "a.b.np", "a.b.mm", "www.ck"}) {
+    EXPECT_TRUE(suffixes.has_known_suffix(wildcard_only)) << wildcard_only;
+  }
   EXPECT_TRUE(suffixes.has_known_suffix("xn--e1afmkfd.xn--p1ai"));
   EXPECT_FALSE(suffixes.has_known_suffix("main.cpp"));
   EXPECT_FALSE(suffixes.has_known_suffix("a.local"));
