@@ -14,6 +14,7 @@
 #include "safety/apps/ctl/database.h"
 #include "safety/apps/ctl/doctor_command.h"
 #include "safety/apps/ctl/explain_command.h"
+#include "safety/apps/ctl/extract_command.h"
 #include "safety/apps/ctl/migrate_command.h"
 #include "safety/apps/ctl/output.h"
 #include "safety/apps/ctl/queue_command.h"
@@ -44,6 +45,7 @@ ExitCode run(int argc, const char* const* argv) {
   add_explain_command(app, command);
   add_url_command(app, command);
   add_classify_ip_command(app, command);
+  add_extract_command(app, command);
   add_rules_command(app, command);
   add_submit_command(app, command);
   add_task_commands(app, command);

@@ -5,8 +5,8 @@
 
 #include "safety/base/digest.h"
 #include "safety/config.h"
+#include "safety/link/extract.h"
 #include "safety/text/fold.h"
-#include "safety/text/link_marks.h"
 
 namespace han::safety {
 namespace {
@@ -66,7 +66,7 @@ TextEvidence TextEngine::scan(std::string_view repaired_text, TextScratch& scrat
     auto& ids = rule.mode == RuleMode::kEnforce ? evidence.hits : evidence.monitor;
     ids.push_back(rule.id);
   }
-  evidence.has_links = has_link_marks(repaired_text);
+  evidence.has_links = safety::has_links(repaired_text);
   return evidence;
 }
 

@@ -128,7 +128,8 @@ TEST(TextEngine, EqualTextsGiveEqualEvidence) {
 
 TEST(TextEngine, SaysWhetherLinksMustBeLookedFor) {
   EXPECT_TRUE(scan_text(word_engine("bad"), "go to http://a").has_links);
-  EXPECT_FALSE(scan_text(word_engine("bad"), "go to a").has_links);
+  EXPECT_TRUE(scan_text(word_engine("bad"), "go to example dot com").has_links);
+  EXPECT_FALSE(scan_text(word_engine("bad"), "go to a: b").has_links);
 }
 
 TEST(TextEngine, TheRulesVersionIsAboutLiveRulesOnly) {
