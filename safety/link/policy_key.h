@@ -14,9 +14,10 @@
 // Two ways lead here. policy_key(const Url&) is the key of every URL that WHATWG can parse: it
 // starts from the parsed parts, so it cannot take another host than a browser does.
 // policy_key(std::string_view) works on raw bytes and accepts what WHATWG refuses; it is for list
-// entries and for refused links. Both agree where both accept, but for two things. Raw takes no
-// URL without a host or without "//" ("http:///host", "mailto:a@b"), and needs no scheme ("host/").
-// Raw keeps bytes that are no UTF-8; the parser makes them U+FFFD.
+// entries and for refused links. Both agree where both find a host, but for two things: raw keeps
+// bytes that are no UTF-8, which the parser makes U+FFFD, and it knows no drive letters of "file:".
+// Raw finds no host without "//" before it ("http:host", "http:///host", "mailto:a@b"), unless
+// there is no scheme at all ("host/path", "host:80/").
 //
 // Where the published sources disagree:
 //   query     kept in the canonical form, as the documentation's examples do ("/q?r?s"); Google's
