@@ -1,6 +1,8 @@
 #include "dns/resolver.h"
 
 #include <poll.h>
+#include <pthread.h>
+#include <signal.h>
 #include <sys/eventfd.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -28,6 +30,23 @@ namespace {
 
 using safety::Mutex;
 using safety::MutexLock;
+
+// Blocks all signals of the calling thread while it lives, for a thread that is made meanwhile: the
+// process's signals go to whom the process wants.
+class SignalBlock {
+ public:
+  SignalBlock() {
+    sigset_t all;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before_);
+  }
+  ~SignalBlock() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+  SignalBlock(const SignalBlock&) = delete;
+  SignalBlock& operator=(const SignalBlock&) = delete;
+
+ private:
+  sigset_t before_{};
+};
 
 // One resolve() that waits.
 struct Call {
@@ -122,6 +141,7 @@ Resolver::Loop::Loop(ResolverOptions options)
   SAFETY_CHECK(wake_fd_ >= 0);
   conf_mark_ = mark_of(options_.resolv_conf);
   channel_ = make_channel();
+  const SignalBlock block;
   thread_ = std::jthread([this] { run(); });
 }
 

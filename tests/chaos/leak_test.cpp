@@ -1,6 +1,6 @@
-// Invariant I7: message texts and secrets are in no Redis key or value, log line, metric or error
-// text, the PostgreSQL server's log included, with every statement logged and errors of many kinds
-// provoked.
+// Invariant I7: message texts, their links and secrets are in no Redis key or value, log line, metric
+// or error text, the PostgreSQL server's log included, with every statement logged and errors of
+// many kinds provoked.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -47,8 +47,8 @@ TEST(Leak, NoTextAndNoSecretIsWrittenAnywhere) {
   const EvidenceFolder folder = evidence_of("safety-worker", dir);
   EXPECT_EQ(folder.find(forbidden_words()), std::vector<std::string>{});
   // Each kind of evidence was written.
-  for (const char* word : {"han:safety:text:", "submit_tasks", "han_safety_verdicts_total",
-                           "info started", "SQLSTATE"}) {
+  for (const char* word : {"han:safety:text:", "han:safety:link:", "submit_tasks",
+                           "han_safety_verdicts_total", "info started", "SQLSTATE"}) {
     EXPECT_FALSE(folder.find({word}).empty()) << word;
   }
 }

@@ -53,7 +53,10 @@ std::string Corpus::text(std::size_t index) const {
   std::string text = base_[index % base_.size()];
   const std::size_t variation = index / base_.size();
   if (variation > 0) text += " (" + std::to_string(variation) + ")";
-  if (!marker_.empty()) text += " " + marker_;
+  if (marker_.empty()) return text;
+  text += " " + marker_;
+  // And a link that has it in its host and its path.
+  if (index % 2 == 0) text += " https://www." + marker_ + ".example/" + marker_ + "?q=" + marker_;
   return text;
 }
 

@@ -1,7 +1,9 @@
 // The resolver against a real name server (NSD).
 #include <gtest/gtest.h>
+#include <signal.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <fstream>
 #include <sstream>
 #include <string>
@@ -170,6 +172,27 @@ TEST_F(ResolverTest, ABatchKeepsItsOrderAndAsksEqualQuestionsOnce) {
   EXPECT_EQ(stats.shared, 98U);
   EXPECT_EQ(stats.queries_sent, 202U);
   EXPECT_EQ(stats.in_flight + stats.waiting, 0U);
+}
+
+// Threads of this process that would take a SIGTERM.
+std::size_t takers_of_sigterm() {
+  std::size_t takers = 0;
+  for (const auto& task : std::filesystem::directory_iterator("/proc/self/task")) {
+    std::ifstream status(task.path() / "status");
+    for (std::string line; std::getline(status, line);) {
+      if (line.rfind("SigBlk:", 0) != 0) continue;
+      const auto blocked = std::stoull(line.substr(7), nullptr, 16);
+      takers += (blocked >> (SIGTERM - 1) & 1) == 0 ? 1 : 0;
+    }
+  }
+  return takers;
+}
+
+// Else a process that waits for its signals on a thread of its own would miss them.
+TEST(ResolverThread, TakesNoSignalOfTheProcess) {
+  const std::size_t before = takers_of_sigterm();
+  const Resolver resolver({.servers = {"127.0.0.1:9"}});
+  EXPECT_EQ(takers_of_sigterm(), before);
 }
 
 }  // namespace

@@ -138,6 +138,19 @@ TEST_F(BatchJudgeLinks, LinksOfATextJoinItsVerdict) {
   EXPECT_TRUE(asked_.empty());
 }
 
+// row 13
+TEST_F(BatchJudgeLinks, S13_ALinkInDisguiseIsJudgedAndMarked) {
+  a_["good.test"] = found("8.8.8.8");
+  a_["bad.test"] = found("10.0.0.1");
+  const auto ids =
+      submit_texts({"hxxp://good[.]test/", "hxxp://bad[.]test/", "the docs: http://good.test/"});
+  process();
+  EXPECT_EQ(decision_of(ids[0]), "monitor rule");
+  EXPECT_EQ(rules_of(ids[0]), "link.obfuscated");
+  EXPECT_EQ(decision_of(ids[1]), "block rule");
+  EXPECT_EQ(decision_of(ids[2]), "allow");
+}
+
 TEST_F(BatchJudgeLinks, MoreLinksThanMayBeIsIndeterminate) {
   std::string text;
   for (int i = 0; i < 250; ++i) text += "http://127.0.0." + std::to_string(i) + "/ ";

@@ -40,6 +40,35 @@ TEST(Settings, TheExampleFileIsValidAndRelativeToItself) {
   EXPECT_EQ(settings.config_path, "examples/config.yaml");
 }
 
+TEST(Settings, TheExampleFileSaysWhatHoldsWithoutIt) {
+  const auto example = safety::load_settings("examples/settings.yaml");
+  const auto minimal = parse_settings("settings.yaml", kMinimal);
+  EXPECT_EQ(example.dns.servers, minimal.dns.servers);
+  EXPECT_EQ(example.dns.timeout, minimal.dns.timeout);
+  EXPECT_EQ(example.dns.try_timeout, minimal.dns.try_timeout);
+  EXPECT_EQ(example.dns.tries, minimal.dns.tries);
+  EXPECT_EQ(example.dns.stale, minimal.dns.stale);
+  EXPECT_EQ(example.bundle_poll, minimal.bundle_poll);
+}
+
+TEST(Settings, NameServersAndTheirTimes) {
+  const auto settings = parse_settings(
+      "settings.yaml", std::string(kMinimal) +
+                           "dns: {servers: ['192.0.2.1', '[2001:db8::1]:5353'], timeout_ms: 500, "
+                           "tries: 3, stale_seconds: 60}\nbundle_poll_ms: 100\n");
+  EXPECT_EQ(settings.dns.servers, (std::vector<std::string>{"192.0.2.1", "[2001:db8::1]:5353"}));
+  EXPECT_EQ(settings.dns.timeout.count(), 500);
+  EXPECT_EQ(settings.dns.try_timeout.count(), 500);  // never more than the whole
+  EXPECT_EQ(settings.dns.tries, 3);
+  EXPECT_EQ(settings.dns.stale.count(), 60);
+  EXPECT_EQ(settings.bundle_poll.count(), 100);
+  for (const char* wrong :
+       {"dns: {timeout_ms: 100, try_timeout_ms: 200}", "dns: {tries: 0}",
+        "dns: {server: ['192.0.2.1']}", "dns: {servers: 192.0.2.1}", "bundle_poll_ms: 0"}) {
+    EXPECT_NE(error_of(std::string(kMinimal) + wrong + "\n"), "") << wrong;
+  }
+}
+
 TEST(Settings, R08_AHeartbeatAboveAThirdOfTheLeaseIsRefused) {
   const std::string error =
       error_of(std::string(kMinimal) + "lease: {duration_ms: 30000, heartbeat_ms: 10001}\n");
