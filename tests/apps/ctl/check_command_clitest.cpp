@@ -197,9 +197,10 @@ TEST_F(CheckCommand, ALineOfTenMebibytesIsIndeterminateAndTheNextIsJudged) {
 }
 
 TEST_F(CheckCommand, JudgesTheDemoMessagesWithTheExamples) {
-  const auto result = run_ctl({"check", "text", "--lines", "--file", "tests/demo/messages.jsonl"},
-                              {.env = {"MESSAGE_SAFETY_RULES=examples/rules.yaml",
-                                       "MESSAGE_SAFETY_CONFIG=examples/config.yaml"}});
+  const auto result =
+      run_ctl({"check", "text", "--no-dns", "--lines", "--file", "tests/demo/messages.jsonl"},
+              {.env = {"MESSAGE_SAFETY_RULES=examples/rules.yaml",
+                       "MESSAGE_SAFETY_CONFIG=examples/config.yaml"}});
   EXPECT_EQ(result.code, 0) << result.err;
   const std::string input = read_file("tests/demo/messages.jsonl");
   EXPECT_EQ(lines(result).size(),
