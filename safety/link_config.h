@@ -68,8 +68,6 @@ inline constexpr std::size_t kLinkFindings = 14;
 std::string_view config_word(LinkFinding finding);
 std::string_view rule_id(LinkFinding finding);
 inline constexpr std::string_view kLinkAddressPrefix = "link.address.";
-// Ids that start so belong to the findings: no rule or list has one.
-inline constexpr std::string_view kLinkIdPrefix = "link.";
 
 enum class FindingAction : std::uint8_t { kBlock, kMonitor, kIgnore };
 

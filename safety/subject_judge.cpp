@@ -67,7 +67,7 @@ SubjectJudge::JudgedLink SubjectJudge::judge_link(std::string_view raw_url) cons
 SubjectJudge::JudgedText SubjectJudge::judge_text(std::string_view raw_text,
                                                   TextScratch& scratch) const {
   TextJudge::Judged text = texts_.judge(raw_text, scratch);
-  JudgedText judged{std::move(text.evidence), std::move(text.verdict), text.layer};
+  JudgedText judged{std::move(text.evidence), std::move(text.verdict), {}, text.layer};
   if (!judged.evidence.has_links) return judged;
   std::string buffer;
   ExtractLimits limits;
@@ -78,7 +78,10 @@ SubjectJudge::JudgedText SubjectJudge::judge_text(std::string_view raw_text,
   judge_resolved(links);
   std::vector<TextLink> parts;
   for (std::size_t i = 0; i < links.size(); ++i) {
-    parts.push_back({links[i].url_hash, links[i].verdict, extraction.links[i].obfuscated});
+    const ExtractedLink& place = extraction.links[i];
+    parts.push_back({links[i].url_hash, links[i].verdict, place.obfuscated});
+    judged.links.push_back({place.start, place.end, place.obfuscated, std::move(links[i].url_hash),
+                            std::move(links[i].verdict)});
   }
   judged.verdict = links_.join(std::move(judged.verdict), parts, extraction.is_over_budget);
   return judged;

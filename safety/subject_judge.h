@@ -12,6 +12,7 @@
 // Limits:    the config's text_bytes_max and links_max.
 #pragma once
 
+#include <cstddef>
 #include <memory>
 #include <optional>
 #include <span>
@@ -46,9 +47,18 @@ class SubjectJudge {
     std::optional<HostFacts> facts;  // absent: not needed, or nobody asked
     Verdict verdict;
   };
+  // One place of a text where a link stands; one link may stand in several.
+  struct LinkPlace {
+    std::size_t start = 0;  // bytes of the repaired text
+    std::size_t end = 0;
+    bool is_obfuscated = false;
+    std::string url_hash;
+    Verdict verdict;
+  };
   struct JudgedText {
     TextEvidence evidence;
     Verdict verdict;  // with the links'
+    std::vector<LinkPlace> links;
     Layer layer = Layer::kComputed;
   };
 

@@ -13,9 +13,9 @@
 //      and rules, whatever they say.
 //
 // So an allow entry lifts hits that are less specific than it is, of any list, also those of the
-// addresses that the host resolves to, and what the look of the host would only be watched for. It
-// never lifts an address class, a blocked scheme, a rule about text, or what the names of a CNAME
-// chain hit, which are names of others.
+// addresses that the host resolves to, and what the look of the host's name would say (see
+// safety/link_judge.h). It never lifts an address class, a blocked scheme, a rule about text, or
+// what the names of a CNAME chain hit, which are names of others.
 //
 // Threads: immutable after construction; safe to share. Blocks: never.
 // Fails:   std::bad_alloc; building: ListTableFull.

@@ -108,7 +108,7 @@ TEST(LinkConfig, EachFindingHasItsOwnWordAndId) {
     const auto finding = static_cast<LinkFinding>(i);
     words.insert(config_word(finding));
     ids.insert(rule_id(finding));
-    EXPECT_THAT(std::string(rule_id(finding)), StartsWith(std::string(safety::kLinkIdPrefix)));
+    EXPECT_THAT(std::string(rule_id(finding)), StartsWith(std::string(safety::kBuiltInPrefix)));
     EXPECT_TRUE(safety::is_name(rule_id(finding)));
   }
   EXPECT_EQ(words.size(), safety::kLinkFindings);

@@ -82,6 +82,17 @@ TEST_F(SubjectJudge, LinksOfATextJoinItsVerdict) {
   EXPECT_THAT(both.rules, ElementsAre("link.dns.no_such_name", "scam.gift"));
 }
 
+TEST_F(SubjectJudge, SaysWhereTheLinksStand) {
+  const auto judged = subjects(&hosts_).judge_text(
+      "see https://plain.example.com/ or https://inner.example.com/", scratch_);
+  ASSERT_EQ(judged.links.size(), 2U);
+  EXPECT_EQ(judged.links[0].start, 4U);
+  EXPECT_EQ(judged.links[0].end, 30U);
+  EXPECT_FALSE(judged.links[0].is_obfuscated);
+  EXPECT_EQ(judged.links[1].url_hash, judged.verdict.links[1].url_hash);
+  EXPECT_EQ(judged.links[1].verdict.decision, Decision::kBlock);
+}
+
 TEST_F(SubjectJudge, S16_ALinkThatIsNotResolvedIsNeverAllowed) {
   const Verdict silent = text("see https://silent.example.com/");
   EXPECT_EQ(silent.decision, Decision::kIndeterminate);

@@ -56,6 +56,18 @@ Normalisation normalisation_of(std::string_view text) {
   return out;
 }
 
+Json place_json(const SubjectJudge::LinkPlace& place) {
+  Json json;
+  json["start"] = place.start;
+  json["end"] = place.end;
+  json["obfuscated"] = place.is_obfuscated;
+  json["url_hash"] = place.url_hash;
+  json["decision"] = to_string(place.verdict.decision);
+  json["reason"] = place.verdict.reason;
+  json["rules"] = place.verdict.rules;
+  return json;
+}
+
 class Explanation {
  public:
   Explanation(const ExplainOptions& options, std::string text)
@@ -79,6 +91,8 @@ class Explanation {
                                {"bytes_repaired", normalisation_->bytes_repaired},
                                {"fold_changes", normalisation_->fold_changes}};
     }
+    json["places"] = Json::array();
+    for (const auto& place : judged_.links) json["places"].push_back(place_json(place));
     json["explained"] = explained_json(judged_.verdict, judge_.subjects());
     if (shown_text_) json["text"] = *shown_text_;
     std::cout << to_line(json) << '\n';
@@ -95,6 +109,16 @@ class Explanation {
     }
     if (shown_text_) table.add("text", to_line(Json(*shown_text_)));
     table.print(std::cout);
+    RowTable places({"link at", "bytes", "obfuscated", "decision", "rules"});
+    for (const auto& place : judged_.links) {
+      places.add({std::to_string(place.start), std::to_string(place.end - place.start),
+                  place.is_obfuscated ? "yes" : "no",
+                  std::string(to_string(place.verdict.decision)), to_line(place.verdict.rules)});
+    }
+    if (!judged_.links.empty()) {
+      std::cout << '\n';
+      places.print(std::cout);
+    }
     print_explained(judged_.verdict, judge_.subjects(), std::cout);
   }
 

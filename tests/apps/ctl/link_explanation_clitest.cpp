@@ -82,6 +82,23 @@ TEST_F(LinkExplanation, ShowsTheUrlAndNamesOnlyWhenAsked) {
   EXPECT_EQ(shown["dns"][0]["chain"], Json({"cdn.example.net"}));
 }
 
+TEST_F(LinkExplanation, OfATextSaysWhereEachLinkStands) {
+  const auto explain_text = [&](const std::vector<std::string>& tail) {
+    return run_ctl(files_.arguments({"explain", "text"}, zone_.arguments(tail)));
+  };
+  const std::string text = "see https://inner.example.com/ now";
+  const Json json = Json::parse(explain_text({"--json", text}).out);
+  EXPECT_EQ(json["has_links"], true);
+  ASSERT_EQ(json["places"].size(), 1U);
+  EXPECT_EQ(json["places"][0]["start"], 4);
+  EXPECT_EQ(json["places"][0]["end"], 30);
+  EXPECT_EQ(json["places"][0]["rules"], Json({"link.address.private"}));
+  EXPECT_EQ(json["explained"][0]["kind"], "finding");
+  const auto table = explain_text({text});
+  EXPECT_THAT(table.out, HasSubstr("link at"));
+  EXPECT_FALSE(table.shows("example"));
+}
+
 TEST_F(LinkExplanation, PrintsTablesForPeople) {
   const auto result = explain({"--show-text", "https://inner.example.com/"});
   EXPECT_EQ(result.code, 10);
