@@ -1,6 +1,6 @@
-// Invariant I7: message texts, their links and secrets are in no Redis key or value, log line, metric
-// or error text, the PostgreSQL server's log included, with every statement logged and errors of
-// many kinds provoked.
+// Invariant I7: message texts, their links and secrets are in no Redis key or value, log line,
+// metric or error text, the PostgreSQL server's log included, with every statement logged and
+// errors of many kinds provoked.
 #include <gtest/gtest.h>
 
 #include <algorithm>

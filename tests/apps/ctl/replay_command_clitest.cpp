@@ -382,14 +382,12 @@ TEST_F(ReplayCommand, IsSafeWhileAWorkerRuns) {
                     dir_.file("worker.log"));
   // Links that are tasks have rows; those of texts live in the caches only. Addresses ask no DNS.
   constexpr std::size_t kTexts = 700;
-  constexpr std::size_t kTextLinks = 50;
   constexpr std::size_t kLinks = 100;
   constexpr std::size_t kTasks = kTexts + kLinks;
   std::vector<pgqueue::NewTask> tasks;
   for (std::size_t i = 0; i < kTexts; ++i) {
     const std::string number = std::to_string(i);
-    tasks.push_back(
-        text_task("casino " + number + (i < kTextLinks ? " http://8.8.8.8/" + number : "")));
+    tasks.push_back(text_task("casino " + number + " http://8.8.8.8/" + number));
   }
   for (std::size_t i = 0; i < kLinks; ++i) {
     tasks.push_back(text_task("http://8.8.4.4/" + std::to_string(i)));
@@ -407,12 +405,16 @@ TEST_F(ReplayCommand, IsSafeWhileAWorkerRuns) {
     EXPECT_EQ(verified.code, 0) << verified.out;
     EXPECT_EQ(json(verified)["repaired"], 0) << verified.out;
   } while (finished() < kTasks || rounds < 3);
+  // What a flush took of links that texts hold is not rebuilt; these come after it.
+  queue_->submit("safetyctl", std::vector{text_task("casino http://8.8.8.8/last")}, soon());
+  EXPECT_TRUE(await([&] { return finished() == kTasks + 1; }));
   EXPECT_EQ(worker.stop(), 0);
   EXPECT_EQ(replay({"rebuild"}).code, 0);
   const auto last = json(replay({"verify", "--json"}));
-  EXPECT_EQ(last["kinds"]["text"]["right"], kTexts);
+  EXPECT_EQ(last["kinds"]["text"]["right"], kTexts + 1);
   EXPECT_EQ(last["kinds"]["link"]["right"], kLinks);
-  EXPECT_EQ(last["kinds"]["link"]["unbacked"], kTextLinks);
+  EXPECT_GE(last["kinds"]["link"]["unbacked"], 1);
+  EXPECT_LE(last["kinds"]["link"]["unbacked"], kTexts + 1);
   EXPECT_EQ(last["missing"], 0);
   EXPECT_EQ(last["findings"], 0);
 }
