@@ -63,6 +63,7 @@ struct TextLink {
   std::string url_hash;  // 64 lower-case hex digits
   Verdict verdict;
   bool is_obfuscated = false;
+  bool is_alternate = false;  // a longer or shorter reading of another link (link/extract.h)
 };
 
 }  // namespace han::safety

@@ -216,6 +216,21 @@ Verdict decide_link_verdict(const LinkEvidence& evidence, const LinkFindings& re
   return verdict;
 }
 
+namespace {
+
+// A longer reading often is the link and the text behind it. That there is no such host then says
+// that nobody is led there, and not that the text is odd.
+bool leads_nowhere(const TextLink& link) {
+  const auto is_absence = [](const std::string& id) {
+    return id == rule_id(LinkFinding::kNoSuchName) || id == rule_id(LinkFinding::kNoData);
+  };
+  const std::vector<std::string>& rules = link.verdict.rules;
+  return link.is_alternate && !rules.empty() && link.verdict.decision != Decision::kIndeterminate &&
+         std::all_of(rules.begin(), rules.end(), is_absence);
+}
+
+}  // namespace
+
 Verdict join_links(Verdict text, std::span<const TextLink> links, bool is_over_budget,
                    const Config& config) {
   std::string failure = text.decision == Decision::kIndeterminate ? text.reason : std::string();
@@ -230,6 +245,7 @@ Verdict join_links(Verdict text, std::span<const TextLink> links, bool is_over_b
   const FindingAction obfuscated = config.links.action(LinkFinding::kObfuscated);
   std::map<std::string_view, std::size_t> places;
   for (const TextLink& link : links) {
+    if (leads_nowhere(link)) continue;
     const auto [place, is_new] = places.emplace(link.url_hash, text.links.size());
     if (is_new) {
       text.links.push_back({link.url_hash, link.verdict.decision, link.verdict.rules});

@@ -53,7 +53,8 @@ Verdict decide_link_verdict(const LinkEvidence& evidence, const LinkFindings& re
                             const RuleTable& rules, const Config& config);
 
 // The verdict of a text with its links: the strongest of all decisions, with the rules of all.
-// Links with one hash are one link. `is_over_budget`: the text holds more links than are judged.
+// Links with one hash are one link; an alternate reading whose host does not exist, and of which
+// nothing else is known, is none. `is_over_budget`: the text holds more links than are judged.
 Verdict join_links(Verdict text, std::span<const TextLink> links, bool is_over_budget,
                    const Config& config);
 

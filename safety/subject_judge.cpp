@@ -79,7 +79,8 @@ SubjectJudge::JudgedText SubjectJudge::judge_text(std::string_view raw_text,
   std::vector<TextLink> parts;
   for (std::size_t i = 0; i < links.size(); ++i) {
     const ExtractedLink& place = extraction.links[i];
-    parts.push_back({links[i].url_hash, links[i].verdict, place.obfuscated});
+    parts.push_back({links[i].url_hash, links[i].verdict, place.obfuscated,
+                     place.reading == Reading::kAlternate});
     judged.links.push_back({place.start, place.end, place.obfuscated, std::move(links[i].url_hash),
                             std::move(links[i].verdict)});
   }

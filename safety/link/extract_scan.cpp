@@ -71,23 +71,31 @@ bool LinkScan::is_other_reading(std::size_t start, std::size_t from, const LinkE
          ((tail[1] == '.' || tail[1] == '-') && is_host_byte(tail[2]));
 }
 
-bool LinkScan::offer_readings(const LinkCandidate& plain, std::size_t from, const LinkEnds& ends) {
-  bool any = sink_.offer(plain);
+bool LinkScan::offer_readings(LinkCandidate plain, std::size_t from, const LinkEnds& ends) {
+  bool any = false;
   if (ends.latin < ends.plain && ends.latin > from) {
     LinkCandidate shorter = plain;
     shorter.end = ends.latin;
-    shorter.reading = Reading::kAlternate;
     shorter.may_be_refused = false;
     shorter.nested_from = std::string_view::npos;
-    shorter.needs_suffix = plain.needs_suffix || !has_path_before(from, ends.latin);
-    any = sink_.offer(shorter) || any;
+    const bool is_in_path = has_path_before(from, ends.latin);
+    shorter.needs_suffix = plain.needs_suffix || !is_in_path;
+    if (is_in_path) shorter.reading = Reading::kAlternate;
+    any = sink_.offer(shorter);
+    // A host with a known suffix, and then another script: text that follows without a space.
+    if (any && !is_in_path) {
+      plain.reading = Reading::kAlternate;
+      plain.may_be_refused = false;
+    }
   }
+  any = sink_.offer(plain) || any;
   if (is_other_reading(plain.start, from, ends)) {
     LinkCandidate longer = plain;
     longer.end = ends.longest;
     longer.reading = Reading::kAlternate;
     longer.may_be_refused = false;
     longer.nested_from = ends.plain;
+    longer.is_scanned_next = true;
     any = sink_.offer(longer) || any;
   }
   return any;
@@ -195,13 +203,17 @@ std::size_t LinkScan::take_dot(std::size_t dot) {
     run_end_ = next;
     return next;
   }
-  bool is_whole_link = false;
-  for (const HostPart& part : host_parts(text_, run)) {
-    if (!part.is_stretch) is_whole_link = false;
-    const bool is_alternate = part.is_stretch && is_whole_link;
-    const Reading reading = is_alternate ? Reading::kAlternate : Reading::kPlain;
-    const bool is_link = take_host(part, run, reading, next);
-    if (!part.is_stretch) is_whole_link = is_link;
+  const std::vector<HostPart> parts = host_parts(text_, run);
+  for (std::size_t whole = 0; whole < parts.size();) {
+    std::size_t after = parts[whole].is_stretch ? whole : whole + 1;
+    // A stretch that is a host by itself is the plain reading: what is around it is text.
+    bool has_host = false;
+    for (; after < parts.size() && parts[after].is_stretch; ++after) {
+      has_host = take_host(parts[after], run, Reading::kPlain, next) || has_host;
+    }
+    const Reading reading = has_host ? Reading::kAlternate : Reading::kPlain;
+    if (!parts[whole].is_stretch) take_host(parts[whole], run, reading, next);
+    whole = after;
   }
   run_end_ = next;
   return next;

@@ -27,7 +27,7 @@ class LinkScan {
   std::size_t take_colon(std::size_t colon);
   std::size_t take_dot(std::size_t dot);
 
-  bool offer_readings(const LinkCandidate& plain, std::size_t from, const LinkEnds& ends);
+  bool offer_readings(LinkCandidate plain, std::size_t from, const LinkEnds& ends);
   // Whether the longest reading is worth one of its own.
   bool is_other_reading(std::size_t start, std::size_t from, const LinkEnds& ends) const;
   bool has_path_before(std::size_t from, std::size_t end) const;

@@ -111,7 +111,7 @@ bool LinkSink::offer(const LinkCandidate& candidate) {
   const std::size_t lead = candidate.prefix.size();
   // Offsets are those of the text where the prefix would stand; it holds no URL itself.
   const Around around{candidate.start, candidate.start, candidate.end, true,
-                      candidate.reading == Reading::kAlternate};
+                      candidate.is_scanned_next};
   offer_nested(std::string_view(url).substr(lead), candidate.nested_from - candidate.start, 1,
                around);
   return true;

@@ -26,6 +26,7 @@ class BatchSubjects {
   struct LinkUse {
     std::size_t link;  // among links
     bool is_obfuscated;
+    bool is_alternate;
   };
   struct TextLinks {
     std::vector<LinkUse> uses;

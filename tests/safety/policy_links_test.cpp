@@ -232,6 +232,23 @@ TEST(PolicyLinks, AnObfuscatedLinkDoesWhatTheConfigSays) {
   EXPECT_THAT(join(text(Decision::kAllow), {hidden}, false, with).rules, IsEmpty());
 }
 
+TEST(PolicyLinks, S10_AnAlternateReadingThatLeadsNowhereIsNone) {
+  TextLink longer = link("1", Decision::kMonitor, {"link.dns.no_such_name"});
+  EXPECT_EQ(join(text(Decision::kAllow), {longer}).decision, Decision::kMonitor);
+  longer.is_alternate = true;
+  EXPECT_EQ(join(text(Decision::kAllow), {longer}).decision, Decision::kAllow);
+  EXPECT_THAT(join(text(Decision::kAllow), {longer}).links, IsEmpty());
+  longer.verdict.rules.emplace_back("link.userinfo");
+  EXPECT_EQ(join(text(Decision::kAllow), {longer}).decision, Decision::kMonitor);
+  // The same link as a plain reading elsewhere counts.
+  TextLink plain = link("1", Decision::kMonitor, {"link.dns.no_data"});
+  longer.verdict.rules = plain.verdict.rules;
+  EXPECT_EQ(join(text(Decision::kAllow), {longer, plain}).decision, Decision::kMonitor);
+  TextLink failed = link("2", Decision::kIndeterminate);
+  failed.is_alternate = true;
+  EXPECT_EQ(join(text(Decision::kAllow), {failed}).decision, Decision::kIndeterminate);
+}
+
 TEST(PolicyLinks, MoreLinksThanAreJudgedIsIndeterminateUnlessSomethingBlocks) {
   EXPECT_EQ(join(text(Decision::kAllow), {}, true).decision, Decision::kIndeterminate);
   EXPECT_EQ(join(text(Decision::kMonitor), {}, true).reason, "limit");

@@ -26,8 +26,8 @@ TEST(ExtractScan, WhatIsBehindABareHost) {
               ElementsAre("http://a.com", "http://b.com/", "http://c.com?q", "http://d.com#f",
                           "http://e.com\\x", "http://f.com", "http://g.com:80"));
   EXPECT_THAT(links_of("a.com/(x) b.com/x) c.com/\u8def\uff0cx"),
-              ElementsAre("http://a.com/(x)", "http://b.com/x", "http://c.com/\u8def",
-                          "~http://c.com/", "~http://c.com/\u8def\uff0cx"));
+              ElementsAre("http://a.com/(x)", "http://b.com/x", "~http://c.com/",
+                          "http://c.com/\u8def", "~http://c.com/\u8def\uff0cx"));
 }
 
 TEST(ExtractScan, GoesOnBehindALink) {
