@@ -34,7 +34,8 @@
 
 namespace han::safety {
 
-// Raised by hand whenever this code's hits for the same lists and link change.
+// Raised by hand whenever what the code finds about the same link under the same lists changes:
+// lists, features of hosts, classes of addresses.
 inline constexpr int kLinkCodeEpoch = 1;
 
 class Bundle {

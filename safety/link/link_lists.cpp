@@ -53,18 +53,17 @@ ListMatch LinkLists::rank(std::span<const FoundSet> found, Lifts lifts) const {
       match.hits.push_back({owner.id, set.tag, set.specificity, owner.action, owner.mode, false});
     }
   }
+  // Of an id the most specific hit stays.
+  std::sort(match.hits.begin(), match.hits.end(), [](const ListHit& a, const ListHit& b) {
+    return a.id != b.id ? a.id < b.id : a.specificity > b.specificity;
+  });
+  const auto is_same_id = [](const ListHit& a, const ListHit& b) { return a.id == b.id; };
+  match.hits.erase(std::unique(match.hits.begin(), match.hits.end(), is_same_id), match.hits.end());
   std::sort(match.hits.begin(), match.hits.end(), [](const ListHit& a, const ListHit& b) {
     if (a.specificity != b.specificity) return a.specificity > b.specificity;
     if (a.action != b.action) return a.action < b.action;
     return a.id < b.id;
   });
-  // The first of an id's hits is its most specific one.
-  std::vector<ListHit> once;
-  for (const ListHit& hit : match.hits) {
-    const auto is_same = [&](const ListHit& other) { return other.id == hit.id; };
-    if (std::none_of(once.begin(), once.end(), is_same)) once.push_back(hit);
-  }
-  match.hits = std::move(once);
   const auto is_enforced = [](const ListHit& hit) { return hit.mode == RuleMode::kEnforce; };
   const auto first = std::find_if(match.hits.begin(), match.hits.end(), is_enforced);
   if (first == match.hits.end()) return match;

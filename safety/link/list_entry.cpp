@@ -64,24 +64,29 @@ Result parse_suffix(std::string_view text, const PublicSuffixes& suffixes) {
   return ListEntry{tag, std::move(name)};
 }
 
-// Where the path of an entry begins, with or without a scheme before it.
-std::size_t path_begin(std::string_view text) {
-  const std::size_t scheme = text.find("://");
-  const std::size_t host = scheme == std::string_view::npos ? 0 : scheme + 3;
-  return std::min(text.find_first_of("/?#", host), text.size());
+// "https://" of an entry that has a scheme, else "".
+std::string_view scheme_of(std::string_view text) {
+  const std::size_t end = text.find("://");
+  if (end == std::string_view::npos || end == 0) return {};
+  const bool is_scheme =
+      std::all_of(text.begin(), text.begin() + static_cast<long>(end), [](char c) {
+        return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+               c == '+' || c == '-' || c == '.';
+      });
+  return is_scheme ? text.substr(0, end + 3) : std::string_view();
 }
 
 // The port that stands behind a host, if any: behind the brackets of an IPv6 address.
 bool has_port(std::string_view authority) {
-  const std::size_t scheme = authority.find("://");
-  if (scheme != std::string_view::npos) authority.remove_prefix(scheme + 3);
   const std::size_t bracket = authority.rfind(']');
   return authority.find(':', bracket == std::string_view::npos ? 0 : bracket) !=
          std::string_view::npos;
 }
 
 Result parse_path(std::string_view text, const PublicSuffixes& suffixes) {
-  const std::string_view authority = text.substr(0, path_begin(text));
+  const std::string_view scheme = scheme_of(text);
+  std::string_view authority = text.substr(scheme.size());
+  authority = authority.substr(0, authority.find_first_of("/?#\\"));
   if (text.find('#') != std::string_view::npos) {
     return ListEntryFault("the part behind '#' is never asked about; remove it");
   }
@@ -91,11 +96,10 @@ Result parse_path(std::string_view text, const PublicSuffixes& suffixes) {
   if (authority.find('*') != std::string_view::npos) {
     return ListEntryFault("a path counts for all hosts below its own; remove the wildcard");
   }
-  const std::string url = text.find("://") == std::string_view::npos ? "http://" + std::string(text)
-                                                                     : std::string(text);
+  const std::string url = scheme.empty() ? "http://" + std::string(text) : std::string(text);
   const std::optional<PolicyKey> key = policy_key(url);
-  if (!key || key->host().empty()) {
-    return ListEntryFault("is no host with a path; correct or remove it");
+  if (!key || key->host().empty() || canonical_host(key->host()) != key->host()) {
+    return ListEntryFault("is no host that can exist with a path; correct or remove it");
   }
   if (!key->is_ip() && suffixes.is_public_suffix(key->host())) {
     return ListEntryFault(
@@ -109,7 +113,7 @@ Result parse_path(std::string_view text, const PublicSuffixes& suffixes) {
   }
   const KeyExpressions expressions = key->expressions();
   if (expressions.size() == 0 || expressions[0].size() > kListEntryBytesMax) {
-    return ListEntryFault("is no host with a path; correct or remove it");
+    return ListEntryFault("is longer than 2048 bytes as a key");
   }
   return ListEntry{EntryTag::kPath, std::string(expressions[0])};
 }

@@ -14,6 +14,7 @@ constexpr std::size_t kBlockBytes = std::size_t{1} << kBlockBits;
 constexpr std::size_t kBlocksMax = 4096;
 constexpr std::size_t kEntriesMax = std::size_t{1} << 28;
 constexpr std::uint32_t kSetsMax = std::uint32_t{1} << 24;
+constexpr std::size_t kSetOwnersMax = std::size_t{1} << 24;
 constexpr std::size_t kFirstSlots = 64;
 // Tag and length share two bytes; the set of owners has three.
 constexpr std::size_t kHeadBytes = 5;
@@ -115,7 +116,10 @@ void ListTable::place(std::size_t slots) {
 std::uint32_t ListTable::intern(std::vector<std::uint32_t> owners) {
   const auto [at, is_new] = set_ids_.emplace(owners, static_cast<std::uint32_t>(sets_.size()));
   if (is_new) {
-    if (sets_.size() == kSetsMax) throw ListTableFull("the lists overlap in too many ways");
+    set_owners_ += owners.size();
+    if (sets_.size() == kSetsMax || set_owners_ > kSetOwnersMax) {
+      throw ListTableFull("the lists and url-host rules overlap in too many ways");
+    }
     sets_.push_back(std::move(owners));
   }
   return at->second;

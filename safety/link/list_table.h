@@ -8,7 +8,8 @@
 //
 // Threads: one thread while adding; afterwards immutable and safe to share. Blocks: never.
 // Fails:   std::bad_alloc; ListTableFull at the limits.
-// Limits:  4 GiB of names, 2^28 entries, 2^24 different sets of owners, names of kListNameBytesMax.
+// Limits:  4 GiB of names, 2^28 entries, 2^24 different sets of owners that
+//          hold 2^24 owners together, names of kListNameBytesMax.
 #pragma once
 
 #include <cstddef>
@@ -87,6 +88,7 @@ class ListTable {
   std::vector<std::uint32_t> offsets_;  // by slot
   std::vector<std::vector<std::uint32_t>> sets_;
   std::map<std::vector<std::uint32_t>, std::uint32_t> set_ids_;
+  std::size_t set_owners_ = 0;    // of all sets together
   std::uint32_t single_set_ = 0;  // of the owner that added an entry last, alone
   std::size_t counts_[kEntryTags] = {};
   std::size_t size_ = 0;

@@ -17,13 +17,15 @@ using safety::Verdict;
 using Ids = std::vector<std::string>;
 
 RuleTable table() {
-  return RuleTable("rules-version",
-                   {{"block.90", {90, RuleAction::kBlock, RuleMode::kEnforce, {"scam"}}},
-                    {"block.10", {10, RuleAction::kBlock, RuleMode::kEnforce, {"spam"}}},
-                    {"both", {80, RuleAction::kBlock, RuleMode::kEnforce, {"scam", "spam"}}},
-                    {"bare", {80, RuleAction::kBlock, RuleMode::kEnforce, {}}},
-                    {"watch", {99, RuleAction::kMonitor, RuleMode::kEnforce, {"chat"}}},
-                    {"shadow", {99, RuleAction::kBlock, RuleMode::kShadow, {"scam"}}}});
+  return RuleTable(
+      "rules-version",
+      {{"block.90", {90, RuleAction::kBlock, RuleMode::kEnforce, {"scam"}}},
+       {"block.10", {10, RuleAction::kBlock, RuleMode::kEnforce, {"spam"}}},
+       {"both", {80, RuleAction::kBlock, RuleMode::kEnforce, {"scam", "spam"}}},
+       {"bare", {80, RuleAction::kBlock, RuleMode::kEnforce, {}}},
+       {"watch", {99, RuleAction::kMonitor, RuleMode::kEnforce, {"chat"}}},
+       {"shadow", {99, RuleAction::kBlock, RuleMode::kShadow, {"scam"}}},
+       {"host", {99, RuleAction::kBlock, RuleMode::kEnforce, {}, safety::RuleScope::kLink}}});
 }
 
 Config config() {
@@ -117,6 +119,7 @@ TEST(Policy, EvidenceOfALyingCacheIsNotUsable) {
   EXPECT_TRUE(is_usable({}, rules));
   EXPECT_TRUE(is_usable({{"block.10", "block.90"}, {"shadow"}, true, ""}, rules));
   EXPECT_FALSE(is_usable({{"gone"}, {}, false, ""}, rules));
+  EXPECT_FALSE(is_usable({{"host"}, {}, false, ""}, rules)) << "no text is searched for hosts";
   EXPECT_FALSE(is_usable({{}, {"gone"}, false, ""}, rules));
   EXPECT_FALSE(is_usable({{"shadow"}, {}, false, ""}, rules));
   EXPECT_FALSE(is_usable({{}, {"block.90"}, false, ""}, rules));

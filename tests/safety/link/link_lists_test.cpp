@@ -184,6 +184,15 @@ TEST(LinkLists, AnIdIsReportedOnceWithItsMostSpecificEntry) {
   EXPECT_EQ(match.hits[0].tag, EntryTag::kHost);
 }
 
+TEST(LinkLists, ManyOwnersOfOneEntryAreSortedNotCompared) {
+  ListEntries entries;
+  for (int i = 0; i < 2000; ++i) {
+    entries.list("l" + std::to_string(i), kBlock).add(EntryTag::kSuffix, "a.test");
+  }
+  const LinkLists lists = entries.finish();
+  EXPECT_EQ(lists.match({"x.a.test", {}, std::nullopt}).hits.size(), 2000U);
+}
+
 TEST(LinkLists, HostsOfAnyLengthAreAskedAboutInBoundedSteps) {
   ListEntries entries;
   entries.list("site", kBlock).add(EntryTag::kSuffix, "a.test");

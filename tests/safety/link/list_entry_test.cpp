@@ -102,8 +102,12 @@ TEST(ListEntry, APathIsAnExpressionOfThePolicyKey) {
   expect_fault("evil.test/a#b", ListKind::kPath, "behind '#'");
   expect_fault("*.evil.test/a", ListKind::kPath, "remove the wildcard");
   expect_fault("co.uk/a", ListKind::kPath, "on a public suffix");
-  expect_fault("/a", ListKind::kPath, "is no host with a path");
-  expect_fault("http:///a", ListKind::kPath, "is no host with a path");
+  expect_fault("/a", ListKind::kPath, "is no host that can exist");
+  expect_fault("evil!x:://evil.test/", ListKind::kPath, "user and port");
+  expect_fault("ev%FFil.test/", ListKind::kPath, "is no host that can exist");
+  EXPECT_EQ(name_of("[2001:DB8::1]/a", ListKind::kPath), "[2001:db8::1]/a");
+  expect_fault("[2001:db8::1]:80/a", ListKind::kPath, "user and port");
+  expect_fault("http:///a", ListKind::kPath, "is no host that can exist");
 }
 
 TEST(ListEntry, ANetworkIsStrict) {

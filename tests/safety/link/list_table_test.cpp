@@ -39,6 +39,15 @@ TEST(ListTable, OwnersOfOneEntryAreMergedAndDuplicatesCounted) {
   EXPECT_EQ(table.duplicates(), 2U);
 }
 
+TEST(ListTable, SetsOfOwnersHaveABoundTogether) {
+  ListTable table;
+  // Each owner more makes a set that is longer by one.
+  const auto add_many = [&] {
+    for (std::uint32_t owner = 0; owner < 6000; ++owner) table.add(EntryTag::kHost, "a", owner);
+  };
+  EXPECT_THROW(add_many(), safety::ListTableFull);
+}
+
 TEST(ListTable, BytesOfAnyKindAreNames) {
   ListTable table;
   const std::string zeros("\0\0", 2);
