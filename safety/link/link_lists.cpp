@@ -130,7 +130,7 @@ void LinkLists::find_expressions(std::span<const std::string_view> expressions,
   }
 }
 
-ListMatch LinkLists::match(const LinkNames& names) const {
+ListMatch LinkLists::match(const LinkNames& names) const& {
   std::vector<FoundSet> found;
   find_expressions(names.expressions.first(std::min(names.expressions.size(), kExpressionsMax)),
                    found);
@@ -143,7 +143,7 @@ ListMatch LinkLists::match(const LinkNames& names) const {
   return rank(found, Lifts::kCount);
 }
 
-ListMatch LinkLists::match_address(const IpAddress& address) const {
+ListMatch LinkLists::match_address(const IpAddress& address) const& {
   std::vector<FoundSet> found;
   find_address(address, found);
   return rank(found, Lifts::kCount);

@@ -80,9 +80,12 @@ class LinkLists {
 
   LinkLists() = default;  // no entries
 
-  ListMatch match(const LinkNames& names) const;
+  // Not of lists that end at once: the ids in the match are theirs.
+  ListMatch match(const LinkNames& names) const&;
+  ListMatch match(const LinkNames& names) const&& = delete;
   // The networks only: of an address that the host resolved to, or that lies inside another one.
-  ListMatch match_address(const IpAddress& address) const;
+  ListMatch match_address(const IpAddress& address) const&;
+  ListMatch match_address(const IpAddress& address) const&& = delete;
 
   const ListTable& table() const { return table_; }
 

@@ -103,8 +103,8 @@ TEST(LinkLists, TheLongestNetworkDecidesForAnAddress) {
   hosts.list("host", kMonitor).add(EntryTag::kHost, "10.0.0.1");
   hosts.list("suffix", kBlock).add(EntryTag::kSuffix, "0.0.1");
   hosts.list("wide", kBlock).network("10.0.0.0/8");
-  EXPECT_EQ(hits_of(hosts.finish().match({"10.0.0.1", {}, IpAddress::parse("10.0.0.1")})),
-            "host! wide");
+  const LinkLists both = hosts.finish();
+  EXPECT_EQ(hits_of(both.match({"10.0.0.1", {}, IpAddress::parse("10.0.0.1")})), "host! wide");
 }
 
 struct Level {
@@ -129,7 +129,8 @@ TEST(LinkLists, TheMostSpecificEntryDecides) {
         // Made in the wrong order and with ids that sort the wrong way round.
         entries.list("a", second).add(levels[weak].tag, levels[weak].name);
         entries.list("b", first).add(levels[strong].tag, levels[strong].name);
-        const ListMatch match = entries.finish().match({"a.b.test", expressions, std::nullopt});
+        const LinkLists lists = entries.finish();
+        const ListMatch match = lists.match({"a.b.test", expressions, std::nullopt});
         EXPECT_EQ(hits_of(match), "b! a") << levels[strong].id << " over " << levels[weak].id;
         EXPECT_EQ(match.is_lifted(), first == kLift);
       }
@@ -152,7 +153,8 @@ TEST(LinkLists, AtEqualSpecificityBlockBeatsMonitorBeatsAllow) {
       entries.list(std::string(1, static_cast<char>('a' + i)), actions[i])
           .add(EntryTag::kHost, "a.test");
     }
-    const ListMatch match = entries.finish().match({"a.test", {}, std::nullopt});
+    const LinkLists lists = entries.finish();
+    const ListMatch match = lists.match({"a.test", {}, std::nullopt});
     return hits_of(match) + (match.is_lifted() ? " lifted" : "");
   };
   EXPECT_EQ(decided({kLift, kMonitor, kBlock}), "c! b! a");
