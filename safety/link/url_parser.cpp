@@ -30,7 +30,9 @@ bool ends_path(char byte) { return byte == '?' || byte == '#'; }
 std::string_view clean(std::string_view text, std::string& buffer) {
   while (!text.empty() && is_c0_or_space(text.front())) text.remove_prefix(1);
   while (!text.empty() && is_c0_or_space(text.back())) text.remove_suffix(1);
-  if (std::none_of(text.begin(), text.end(), is_tab_or_newline)) return text;
+  bool has_any = false;
+  for (const char byte : text) has_any |= is_tab_or_newline(byte);
+  if (!has_any) return text;
   buffer.assign(text);
   std::erase_if(buffer, is_tab_or_newline);
   return buffer;
@@ -167,10 +169,11 @@ UrlParser::Error UrlParser::relative(std::string_view rest) {
   return std::nullopt;
 }
 
-// Where an authority or a host ends.
+// Where an authority, a host or a segment ends.
 std::size_t UrlParser::part_end(std::string_view text) const {
-  const std::size_t end = text.find_first_of(at_.is_special ? "/?#\\" : "/?#");
-  return std::min(end, text.size());
+  std::size_t end = 0;
+  while (end < text.size() && !is_slash(text[end]) && !ends_path(text[end])) ++end;
+  return end;
 }
 
 // Authority state. All but the last '@' belong to the credentials.
@@ -317,8 +320,7 @@ void UrlParser::path_start(std::string_view rest) {
 // Path state: `rest` starts after the slash that the first segment gets.
 void UrlParser::path(std::string_view rest) {
   while (true) {
-    std::size_t end = 0;
-    while (end < rest.size() && !is_slash(rest[end]) && !ends_path(rest[end])) ++end;
+    const std::size_t end = part_end(rest);
     const bool is_last = end == rest.size() || ends_path(rest[end]);
     segment(rest.substr(0, end), is_last);
     rest.remove_prefix(is_last ? end : end + 1);
