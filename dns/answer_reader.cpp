@@ -73,7 +73,7 @@ std::optional<Failure> AnswerReader::follow(const Message& message) {
   return std::nullopt;
 }
 
-Resolution AnswerReader::addresses(std::vector<AddressRecord> set) const {
+Resolution AnswerReader::addresses(std::span<const AddressRecord> set) const {
   Answer answer{Answer::Kind::kAddresses, {}, chain_, ttl_, false};
   for (const AddressRecord& record : set) {
     answer.addresses.push_back(record.address);
@@ -115,7 +115,7 @@ std::optional<Resolution> AnswerReader::read(std::span<const std::uint8_t> respo
     if (!set.empty()) return Failure::kMalformed;
     return negative(Answer::Kind::kNoSuchName, soa);
   }
-  if (!set.empty()) return addresses(std::move(set));
+  if (!set.empty()) return addresses(set);
   if (soa != nullptr) return negative(Answer::Kind::kNoData, soa);
   if (chain_.size() > links_before) {
     // A name that can be no host's has no address to be asked for.

@@ -38,7 +38,7 @@ class AnswerReader {
  private:
   std::optional<Failure> follow(const Message& message);
   std::optional<Failure> step(const CnameRecord& link);
-  Resolution addresses(std::vector<AddressRecord> set) const;
+  Resolution addresses(std::span<const AddressRecord> set) const;
   Answer negative(Answer::Kind kind, const SoaRecord* soa) const;
 
   const Question question_;

@@ -9,7 +9,7 @@ namespace han::dns {
 using safety::IpAddress;
 using safety::IpPrefix;
 
-NetworkPolicy::NetworkPolicy(std::vector<IpPrefix> block, std::vector<IpPrefix> allow) {
+NetworkPolicy::NetworkPolicy(std::span<const IpPrefix> block, std::span<const IpPrefix> allow) {
   for (const IpPrefix& prefix : block) entries_.push_back({prefix, Stance::kBlocked});
   for (const IpPrefix& prefix : allow) entries_.push_back({prefix, Stance::kAllowed});
   // Stable: blocks stay before allows of equal length.

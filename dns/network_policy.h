@@ -8,6 +8,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "safety/base/ip_address.h"
@@ -20,7 +21,7 @@ class NetworkPolicy {
 
   // Blocks and allows nothing.
   NetworkPolicy() = default;
-  NetworkPolicy(std::vector<safety::IpPrefix> block, std::vector<safety::IpPrefix> allow);
+  NetworkPolicy(std::span<const safety::IpPrefix> block, std::span<const safety::IpPrefix> allow);
 
   // kBlocked and kAllowed by the operator's networks; the others by the class of the address.
   Stance judge(const safety::IpAddress& address) const;

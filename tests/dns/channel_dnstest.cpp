@@ -14,7 +14,6 @@ namespace han::tests {
 namespace {
 
 using dns::Channel;
-using dns::ChannelOptions;
 using dns::ChannelTraffic;
 using dns::Failure;
 using dns::Question;

@@ -52,11 +52,12 @@ std::string zone_records() {
 class ResolverTest : public testing::Test {
  protected:
   static void SetUpTestSuite() {
-    server_ = new NsdServer({{"test", zone_records()}, {"other", "there 3600 IN A 192.0.2.6\n"}});
+    shared_server =
+        new NsdServer({{"test", zone_records()}, {"other", "there 3600 IN A 192.0.2.6\n"}});
   }
   static void TearDownTestSuite() {
-    delete server_;
-    server_ = nullptr;
+    delete shared_server;
+    shared_server = nullptr;
   }
 
   Resolution ask(const std::string& host, RecordType type = RecordType::kA) {
@@ -66,11 +67,11 @@ class ResolverTest : public testing::Test {
     return std::get<Answer>(ask(host, type));
   }
 
-  static NsdServer* server_;
-  Resolver resolver_{{.servers = {server_->address()}}};
+  static NsdServer* shared_server;
+  Resolver resolver_{{.servers = {shared_server->address()}}};
 };
 
-NsdServer* ResolverTest::server_ = nullptr;
+NsdServer* ResolverTest::shared_server = nullptr;
 
 TEST_F(ResolverTest, GivesTheAddressesOfEachType) {
   const Answer small = answer("plain.test");
@@ -147,7 +148,7 @@ TEST_F(ResolverTest, S18_ATruncatedAnswerIsAskedForAgainOverTcp) {
 
 TEST_F(ResolverTest, S18_MoreAddressesThanTheLimitAreAFailure) {
   EXPECT_EQ(ask("crowd.test"), Resolution(Failure::kLimit));
-  Resolver large({.servers = {server_->address()}, .answers_max = 4000});
+  Resolver large({.servers = {shared_server->address()}, .answers_max = 4000});
   const auto found = large.resolve({"crowd.test", RecordType::kA}, late());
   EXPECT_EQ(std::get<Answer>(found).addresses.size(), 4000U);
 }

@@ -24,7 +24,6 @@ using dns::Question;
 using dns::RecordType;
 using dns::Resolution;
 using dns::Resolver;
-using dns::ResolverOptions;
 using std::chrono::milliseconds;
 using Packets = std::vector<std::string>;
 
