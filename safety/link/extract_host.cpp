@@ -137,8 +137,15 @@ bool is_four_numbers(std::string_view part) {
   return is_number(part);
 }
 
+// RFC 1123 and ICANN's rules: letters only, or an A-label.
+bool may_be_listed(std::string_view ascii_label) {
+  if (ascii_label.size() < 2 || ascii_label.size() > kLabelBytesMax) return false;
+  if (ends_with_word(ascii_label.substr(0, 4), "xn--")) return true;
+  return std::all_of(ascii_label.begin(), ascii_label.end(), is_ascii_letter);
+}
+
 bool is_listed(std::string_view ascii_label) {
-  if (ascii_label.empty() || ascii_label.size() > kLabelBytesMax) return false;
+  if (!may_be_listed(ascii_label)) return false;
   std::string host = "a.";
   for (const char c : ascii_label) host += ascii_lower(c);
   return PublicSuffixes::system().has_known_suffix(host);

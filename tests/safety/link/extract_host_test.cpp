@@ -58,7 +58,7 @@ TEST(ExtractHost, KnownSuffixes) {
   for (const char* label : {"com", "COM", "xn--p1ai", "\u0440\u0444", "\u4e2d\u56fd", "onion"}) {
     EXPECT_TRUE(test.is_known_suffix(label)) << label;
   }
-  for (const char* label : {"", "js", "invalid", "\u4f60\u597d", "comm"}) {
+  for (const char* label : {"", "e", "c0m", "js", "invalid", "\u4f60\u597d", "comm"}) {
     EXPECT_FALSE(test.is_known_suffix(label)) << label;
   }
   EXPECT_FALSE(test.is_known_suffix(std::string(64, 'a')));
