@@ -177,7 +177,8 @@ std::span<const std::uint32_t> ListTable::find(EntryTag tag, std::string_view na
 std::size_t ListTable::bytes() const {
   std::size_t sets = 0;
   for (const auto& owners : sets_) {
-    sets += 2 * (sizeof(owners) + owners.capacity() * sizeof(std::uint32_t)) + sizeof(void*) * 5;
+    sets += 2 * (sizeof(std::vector<std::uint32_t>) + owners.capacity() * sizeof(std::uint32_t)) +
+            sizeof(void*) * 5;
   }
   const std::size_t full = blocks_.empty() ? 0 : (blocks_.size() - 1) * kBlockBytes;
   return full + room_ + blocks_.capacity() * sizeof(void*) + marks_.capacity() +
