@@ -34,7 +34,7 @@ std::optional<Json> answer(std::string_view line) {
 }
 
 ExitCode run_classify_ip(const FilterOptions& options) {
-  return run_filter(options, "one address as a JSON string", answer);
+  return run_filter(options, InputField::kShown, "one address as a JSON string", answer);
 }
 
 }  // namespace

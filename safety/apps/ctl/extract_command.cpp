@@ -34,7 +34,7 @@ std::optional<Json> answer(std::string_view line) {
 }
 
 ExitCode run_extract(const FilterOptions& options) {
-  return run_filter(options, "one text as a JSON string", answer);
+  return run_filter(options, InputField::kNone, "one text as a JSON string", answer);
 }
 
 }  // namespace

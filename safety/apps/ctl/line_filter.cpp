@@ -27,9 +27,10 @@ std::string path_of(const FilterOptions& options) {
 void add_filter_source(CLI::App& app, FilterOptions& options) {
   add_operand(app, "INPUT", options.operand, "Only -, standard input, which is the default");
   add_string(app, "--file", options.file, "Read the lines of this file");
+  add_flag(app, "--json", options.json, "Print JSON lines, as without it");
 }
 
-ExitCode run_filter(const FilterOptions& options, std::string_view expected,
+ExitCode run_filter(const FilterOptions& options, InputField field, std::string_view expected,
                     const LineAnswer& answer) {
   Input input = Input::open(path_of(options));
   LineReader reader(input, kLineBytesMax);
@@ -45,8 +46,9 @@ ExitCode run_filter(const FilterOptions& options, std::string_view expected,
     if (!json) {
       ++bad_lines;
       const std::string number = std::to_string(reader.line_number());
-      json.emplace()["error"] =
-          std::string("line ").append(number).append(" is not ").append(expected);
+      json.emplace();
+      if (field == InputField::kShown) (*json)["input"] = nullptr;
+      (*json)["error"] = std::string("line ").append(number).append(" is not ").append(expected);
     }
     std::cout << to_line(*json) << '\n';
     progress.update(reader.bytes_read(), reader.line_number());

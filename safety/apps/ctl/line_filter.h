@@ -1,7 +1,8 @@
 // A filter: one JSON value a line in, one JSON object a line out, in order, none missing.
 //
-// A line that is no value of the filter gives {"error"} in its place, and the command ends with
-// code 1 after the last line, as check --lines does. What is ready is shown before a read may wait.
+// A line that is no value of the filter gives {"error"} in its place, where the filter's answers name
+// their input with "input": null, and the command ends with code 1 after the last line, as
+// check --lines does. What is ready is shown before a read may wait.
 //
 // Threads: one thread. Blocks: while the input is read.
 // Fails:   Failure when the input cannot be read, or after bad lines.
@@ -25,7 +26,10 @@ namespace han::safety {
 struct FilterOptions {
   std::optional<std::string> operand;  // "-" or nothing: standard input
   std::optional<std::string> file;
+  bool json = true;  // --json, which every command takes, says nothing new to a filter
 };
+
+enum class InputField { kNone, kShown };  // whether the answers have "input"
 
 // The answer to a line; nullopt: a bad line.
 using LineAnswer = std::function<std::optional<Json>(std::string_view line)>;
@@ -34,7 +38,7 @@ void add_filter_source(CLI::App& app, FilterOptions& options);
 
 // `expected` ends the sentence "line 3 is not ...", for example "one JSON string: write one in
 // quotes a line".
-ExitCode run_filter(const FilterOptions& options, std::string_view expected,
+ExitCode run_filter(const FilterOptions& options, InputField field, std::string_view expected,
                     const LineAnswer& answer);
 
 }  // namespace han::safety

@@ -83,7 +83,8 @@ std::optional<Json> answer(std::string_view line) {
 }
 
 ExitCode run_url(const FilterOptions& options) {
-  return run_filter(options, R"(a URL as one JSON string, or {"input","base"})", answer);
+  return run_filter(options, InputField::kShown, R"(a URL as one JSON string, or {"input","base"})",
+                    answer);
 }
 
 }  // namespace

@@ -34,12 +34,62 @@ TEST(LineFilter, ABadLineGivesAnErrorInItsPlace) {
   ASSERT_EQ(lines.size(), 5U);
   EXPECT_EQ(lines[0]["host"], "a");
   for (std::size_t i = 1; i < 4; ++i) {
-    EXPECT_EQ(lines[i].size(), 1U);
+    EXPECT_EQ(lines[i].size(), 2U);
+    EXPECT_TRUE(lines[i]["input"].is_null());
     EXPECT_THAT(lines[i]["error"].get<std::string>(),
                 HasSubstr("line " + std::to_string(i + 1) + " is not"));
   }
   EXPECT_EQ(lines[4]["host"], "b");
   EXPECT_FALSE(result.shows("zebra"));
+}
+
+// Whatever a line holds, its answer has the fields of the filter and stands in its place.
+TEST(LineFilter, EachLineHasItsAnswerInOrder) {
+  using namespace std::string_literals;
+  const std::string mebibyte = '"' + std::string(std::size_t{1} << 20, 'a') + '"';
+  const std::vector<std::string> lines = {"",
+                                          "   ",
+                                          "{",
+                                          "\"\\ud800\"",
+                                          mebibyte,
+                                          "\"a\\u0000b\"",
+                                          "\"a\0b\""s,
+                                          "\0"s,
+                                          "\"\xff\xfe\"",
+                                          std::string(20000, '['),
+                                          "null",
+                                          "{\"input\":5}",
+                                          "\"8.8.8.8\"\r",
+                                          "\"http://last/\""};
+  std::string input;
+  for (const std::string& line : lines) input += (input.empty() ? "" : "\n") + line;
+  input.insert(0, "\"http://first/\"\n");
+  for (const std::string command : {"url", "extract", "classify-ip"}) {
+    const auto result = run_ctl({command, "--json", "--", "-"}, {.input = input});
+    EXPECT_EQ(result.code, 1);
+    const auto answers = lines_of(result);
+    ASSERT_EQ(answers.size(), lines.size() + 1) << command;
+    for (std::size_t i = 0; i < answers.size(); ++i) {
+      EXPECT_EQ(answers[i].contains("input"), command != "extract") << command << i;
+      if (command == "extract") {
+        EXPECT_NE(answers[i].contains("links"), answers[i].contains("error")) << i;
+      }
+    }
+    if (command == "extract") continue;
+    EXPECT_EQ(answers.front()["input"], "http://first/");
+    EXPECT_EQ(answers[4]["input"], "\xEF\xBF\xBD");
+    EXPECT_EQ(answers[5]["input"].get<std::string>().size(), std::size_t{1} << 20);
+    EXPECT_EQ(answers[6]["input"], "a\0b"s);
+    EXPECT_EQ(answers.back()["input"], "http://last/");
+  }
+}
+
+TEST(LineFilter, JsonIsWhatAFilterPrintsAnyway) {
+  const CtlOptions input{.input = "\"http://a/\""};
+  const auto plain = run_ctl({"url"}, input);
+  const auto json = run_ctl({"url", "--json"}, input);
+  EXPECT_EQ(json.code, 0);
+  EXPECT_EQ(json.out, plain.out);
 }
 
 TEST(LineFilter, ALineBeyondTheLimitIsABadLineAndTheNextIsRead) {
