@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <stdexcept>
 #include <string_view>
 #include <utility>
@@ -28,6 +29,7 @@ constexpr int kTypeAaaa = 28;
 // Fits the path of any network, so that no answer is fragmented (DNS Flag Day 2020).
 constexpr int kUdpPayload = 1232;
 constexpr int kRepeatsMax = 3;
+constexpr std::chrono::seconds kRefusalLife{2};
 constexpr std::size_t kIdsMax = 8;
 constexpr std::string_view kDefaultPort = "53";
 
@@ -143,17 +145,31 @@ struct Channel::Hooks {
     return ::close(fd);
   }
 
-  static int connect(ares_socket_t fd, const sockaddr* address, socklen_t size, void*) {
+  static int connect(ares_socket_t fd, const sockaddr* address, socklen_t size, void* data) {
+    const auto* bytes = reinterpret_cast<const char*>(address);
+    if (!channel(data).may_connect(fd, std::string(bytes, size))) {
+      errno = ECONNREFUSED;
+      return -1;
+    }
     return ::connect(fd, address, size);
+  }
+
+  static bool is_broken(ssize_t result) {
+    const bool is_waiting = errno == EAGAIN || errno == EINTR || errno == EINPROGRESS;
+    return result == 0 || (result < 0 && !is_waiting);
   }
 
   static ares_ssize_t receive(ares_socket_t fd, void* buffer, std::size_t size, int flags,
                               sockaddr* address, socklen_t* address_size, void* data) {
     const auto got = ::recvfrom(fd, buffer, size, flags, address, address_size);
+    const int error = errno;
     if (got > 0) {
       const auto* bytes = static_cast<const std::uint8_t*>(buffer);
       channel(data).see_received(fd, {bytes, static_cast<std::size_t>(got)});
+    } else if (is_broken(got)) {
+      channel(data).see_broken(fd);
     }
+    errno = error;
     return got;
   }
 
@@ -166,7 +182,11 @@ struct Channel::Hooks {
     if (is_udp && count == 1) {
       channel(data).see_sent({static_cast<const std::uint8_t*>(parts->iov_base), parts->iov_len});
     }
-    return ::sendmsg(fd, &message, MSG_NOSIGNAL);
+    const auto sent = ::sendmsg(fd, &message, MSG_NOSIGNAL);
+    const int error = errno;
+    if (is_broken(sent)) channel(data).see_broken(fd);
+    errno = error;
+    return sent;
   }
 
   static constexpr ares_socket_functions kFunctions = {open, close, connect, receive, send};
@@ -275,6 +295,26 @@ void Channel::see_sent(Bytes packet) {
   if (!is_known && pending->ids.size() < kIdsMax) pending->ids.push_back(id);
 }
 
+bool Channel::may_connect(int fd, std::string peer) {
+  const auto stream = streams_.find(fd);
+  if (stream == streams_.end()) return true;
+  const auto refusing = refusing_.find(peer);
+  if (refusing != refusing_.end()) {
+    if (safety::system_clock().now() < refusing->second) return false;
+    refusing_.erase(refusing);
+  }
+  stream->second.peer = std::move(peer);
+  return true;
+}
+
+// Each broken connection costs c-ares 1.18 all questions to its server, one that is refused at once
+// only the question that wanted it.
+void Channel::see_broken(int fd) {
+  const auto stream = streams_.find(fd);
+  if (stream == streams_.end() || stream->second.has_spoken) return;
+  refusing_[stream->second.peer] = safety::system_clock().now() + kRefusalLife;
+}
+
 void Channel::see_received(int fd, Bytes bytes) {
   const auto stream = streams_.find(fd);
   if (stream == streams_.end()) {
@@ -282,7 +322,8 @@ void Channel::see_received(int fd, Bytes bytes) {
     return;
   }
   // RFC 1035 section 4.2.2: each message follows its length.
-  std::vector<std::uint8_t>& held = stream->second;
+  stream->second.has_spoken = true;
+  std::vector<std::uint8_t>& held = stream->second.held;
   held.insert(held.end(), bytes.begin(), bytes.end());
   constexpr std::size_t kLengthBytes = 2;
   while (held.size() >= kLengthBytes) {

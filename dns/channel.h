@@ -29,6 +29,7 @@
 #include <vector>
 
 #include "dns/answer.h"
+#include "safety/base/clock.h"
 
 struct ares_channeldata;
 
@@ -87,6 +88,13 @@ class Channel {
     std::uint64_t streams_closed = 0;
     int repeats = 0;
   };
+  struct Stream {
+    // The server's address as the kernel takes it.
+    std::string peer;
+    // What is no whole message yet.
+    std::vector<std::uint8_t> held;
+    bool has_spoken = false;
+  };
   struct Hooks;
 
   void send(Pending& pending);
@@ -95,6 +103,9 @@ class Channel {
   static std::optional<Failure> own_failure(const Pending& pending);
   Pending* find(std::span<const std::uint8_t> packet);
   void see_sent(std::span<const std::uint8_t> packet);
+  // False: the server refused a moment ago.
+  bool may_connect(int fd, std::string peer);
+  void see_broken(int fd);
   void see_received(int fd, std::span<const std::uint8_t> bytes);
   void see_response(std::span<const std::uint8_t> packet);
 
@@ -106,8 +117,10 @@ class Channel {
   std::vector<std::map<Question, Pending>::node_type> again_;
   // poll(2) events by descriptor.
   std::map<int, short> watched_;
-  // What came over TCP and is no whole message yet, by descriptor.
-  std::unordered_map<int, std::vector<std::uint8_t>> streams_;
+  // By descriptor.
+  std::unordered_map<int, Stream> streams_;
+  // Servers that would not speak over TCP, by address, and until when they are not tried again.
+  std::map<std::string, safety::Clock::SteadyTime> refusing_;
   std::uint64_t streams_closed_ = 0;
 };
 

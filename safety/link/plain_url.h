@@ -1,5 +1,5 @@
-// The short way for URLs that are serialised already, as nearly all are: http or https, a host in
-// lower case, nothing to encode, no dots to resolve, no port, no user. Whatever is not surely so is
+// The short way for URLs that are serialised already but for letters in upper case, as nearly all
+// are: http or https, no user, nothing to encode, no dots to resolve. Whatever is not surely so is
 // left to UrlParser.
 //
 // Source: WHATWG URL, section 4.4; what it leaves as it is.
@@ -14,8 +14,12 @@
 
 namespace han::safety {
 
-// Where the parts of `text` are. When path_begin is not the place of a '/', the path is absent and
-// the serialised form has a '/' there; the places after it count that '/'.
-std::optional<UrlLayout> read_plain_url(std::string_view text);
+struct PlainUrl {
+  UrlLayout at;             // of the serialised form
+  bool lacks_path = false;  // it has a '/' at path_begin, which the text has not
+  bool has_upper = false;   // its scheme and host are the text's in lower case
+};
+
+std::optional<PlainUrl> read_plain_url(std::string_view text);
 
 }  // namespace han::safety

@@ -6,12 +6,20 @@
 namespace han::safety {
 namespace {
 
-std::string plain_href(std::string_view text, const UrlLayout& at) {
-  const bool has_path = at.path_begin < text.size() && text[at.path_begin] == '/';
-  if (has_path) return std::string(text);
+std::string plain_href(std::string_view text, const PlainUrl& plain) {
+  const std::size_t path_begin = plain.at.path_begin;
   std::string href;
   href.reserve(text.size() + 1);
-  href.append(text.substr(0, at.path_begin)).append("/").append(text.substr(at.path_begin));
+  if (plain.lacks_path) {
+    href.append(text.substr(0, path_begin)).append("/").append(text.substr(path_begin));
+  } else {
+    href.append(text);
+  }
+  if (plain.has_upper) {
+    for (std::size_t i = 0; i < plain.at.host_end; ++i) {
+      if (href[i] >= 'A' && href[i] <= 'Z') href[i] = static_cast<char>(href[i] | 0x20);
+    }
+  }
   return href;
 }
 
@@ -19,7 +27,7 @@ std::string plain_href(std::string_view text, const UrlLayout& at) {
 
 std::variant<Url, UrlError> Url::parse(std::string_view input, const Url* base) {
   if (input.size() > kUrlBytesMax) return UrlError::kTooLong;
-  if (const auto plain = read_plain_url(input)) return Url(plain_href(input, *plain), *plain);
+  if (const auto plain = read_plain_url(input)) return Url(plain_href(input, *plain), plain->at);
   return UrlParser(base).run(input);
 }
 

@@ -179,7 +179,10 @@ TEST(ResolverFault, TheDeadlineIsKeptAndALaterCallerJoins) {
   Resolver resolver({.servers = {server.address()}, .timeout = std::chrono::seconds(30)});
   EXPECT_EQ(resolver.resolve({"a.test", RecordType::kA}, in(20)), Resolution(Failure::kTimeout));
   EXPECT_EQ(resolver.resolve({"a.test", RecordType::kA}, in(0)), Resolution(Failure::kTimeout));
-  std::jthread release([&] { server.release(); });
+  std::jthread release([&] {
+    EXPECT_TRUE(await([&] { return resolver.stats().questions == 3; }));
+    server.release();
+  });
   EXPECT_TRUE(std::holds_alternative<Answer>(ask(resolver, "a.test")));
   EXPECT_EQ(server.query_count(), 1U);
 }

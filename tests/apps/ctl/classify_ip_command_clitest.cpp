@@ -52,8 +52,8 @@ TEST(ClassifyIpCommand, OtherTextsAreErrorsInTheirPlace) {
 TEST(ClassifyIpCommand, ALineThatIsNoStringIsABadLine) {
   const auto all = answers("10.0.0.1\n{}\n\"10.0.0.1\"\n", 1);
   ASSERT_EQ(all.size(), 3U);
-  EXPECT_EQ(all[0].size(), 1U);
-  EXPECT_EQ(all[1].size(), 1U);
+  EXPECT_EQ(all[0].size(), 2U);
+  EXPECT_EQ(all[1].size(), 2U);
   EXPECT_EQ(all[2]["class"], "private");
 }
 

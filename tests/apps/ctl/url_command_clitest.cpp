@@ -56,7 +56,7 @@ TEST(UrlCommand, OtherObjectsAreBadLines) {
       "{\"input\":\"x\"\n[\"x\"]\nnull\n{\"input\":null}\n",
       1);
   ASSERT_EQ(all.size(), 10U);
-  for (const Json& json : all) EXPECT_EQ(json.size(), 1U) << json;
+  for (const Json& json : all) EXPECT_EQ(json.size(), 2U) << json;
 }
 
 TEST(UrlCommand, AnyBytesAndAnyLength) {
