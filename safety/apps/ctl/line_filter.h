@@ -1,7 +1,7 @@
 // A filter: one JSON value a line in, one JSON object a line out, in order, none missing.
 //
-// A line that is no value of the filter gives {"error"} in its place, where the filter's answers name
-// their input with "input": null, and the command ends with code 1 after the last line, as
+// A line that is no value of the filter gives {"error"} in its place, with "input": null where the
+// filter's answers name their input, and the command ends with code 1 after the last line, as
 // check --lines does. What is ready is shown before a read may wait.
 //
 // Threads: one thread. Blocks: while the input is read.

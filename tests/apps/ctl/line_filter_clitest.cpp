@@ -61,9 +61,8 @@ TEST(LineFilter, EachLineHasItsAnswerInOrder) {
                                           "{\"input\":5}",
                                           "\"8.8.8.8\"\r",
                                           "\"http://last/\""};
-  std::string input;
-  for (const std::string& line : lines) input += (input.empty() ? "" : "\n") + line;
-  input.insert(0, "\"http://first/\"\n");
+  std::string input = "\"http://first/\"";
+  for (const std::string& line : lines) input += "\n" + line;
   for (const std::string command : {"url", "extract", "classify-ip"}) {
     const auto result = run_ctl({command, "--json", "--", "-"}, {.input = input});
     EXPECT_EQ(result.code, 1);
