@@ -29,6 +29,7 @@ constexpr bool is_latin(char32_t code_point) {
 constexpr bool is_ascii_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
 constexpr bool is_ascii_digit(char c) { return c >= '0' && c <= '9'; }
 constexpr bool is_ascii_alnum(char c) { return is_ascii_letter(c) || is_ascii_digit(c); }
+constexpr bool is_ascii_punctuation(char c) { return c > ' ' && c < 0x7F && !is_ascii_alnum(c); }
 constexpr char ascii_lower(char c) {
   return c >= 'A' && c <= 'Z' ? static_cast<char>(c + ('a' - 'A')) : c;
 }

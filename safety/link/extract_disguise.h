@@ -6,8 +6,9 @@
 // what follows is a suffix of three or more letters, or goes on with a path or another such dot
 // (" ." alone: only with a path);
 // the Chinese word for a dot between letters or digits; characters as HTML references (`&#46;`,
-// `&period;`); words spelled with a space after each letter when they hold a dot. Whether that
-// leaves a link is not decided here: only links that cover such a place count.
+// `&period;`); the backslash that Markdown takes off before punctuation (`good.com\@evil.com`);
+// words spelled with a space after each letter when they hold a dot. Whether that leaves a link is
+// not decided here: only links that cover such a place count.
 //
 // Threads: immutable values. Blocks: never.
 // Limits:  linear time; the text is at most as long as the original.

@@ -179,7 +179,22 @@ std::optional<DisguisePlace> scheme_place(const Place& place, std::size_t colon)
   return DisguisePlace{begin, at, word.size() == 5 ? "https://" : "http://"};
 }
 
-// The value of "&#46;" or "&#x2e;", whose '&' is at `at`, when it is one of printable ASCII.
+std::string utf8_of(unsigned value) {
+  if (value < 0x80) return {static_cast<char>(value)};
+  const auto tail = [value](unsigned shift) {
+    return static_cast<char>(0x80U | ((value >> shift) & 0x3FU));
+  };
+  if (value < 0x800) return {static_cast<char>(0xC0U | value >> 6), tail(0)};
+  if (value < 0x10000) return {static_cast<char>(0xE0U | value >> 12), tail(6), tail(0)};
+  return {static_cast<char>(0xF0U | value >> 18), tail(12), tail(6), tail(0)};
+}
+
+bool is_line_break_or_tab(unsigned value) {
+  return value == '\t' || value == '\n' || value == '\r';
+}
+
+// The value of "&#46;" or "&#x2e;", whose '&' is at `at`; programs of the web do without the
+// semicolon. URLs are read without tabs and line breaks.
 std::optional<DisguisePlace> numeric_reference(const Place& place, std::size_t at) {
   constexpr std::size_t kDigitsMax = 7;
   const bool is_hex = ascii_lower(place.at(at + 2)) == 'x';
@@ -192,24 +207,56 @@ std::optional<DisguisePlace> numeric_reference(const Place& place, std::size_t a
     if (!is_ascii_digit(c) && !is_letter) break;
     value = value * (is_hex ? 16 : 10) + static_cast<unsigned>(is_letter ? c - 'a' + 10 : c - '0');
   }
-  if (end == first || place.at(end) != ';' || value <= ' ' || value >= 0x7F) return std::nullopt;
-  return DisguisePlace{at, end + 1, std::string(1, static_cast<char>(value))};
+  if (end == first) return std::nullopt;
+  if (place.at(end) == ';') ++end;
+  if (is_line_break_or_tab(value)) return DisguisePlace{at, end, ""};
+  const bool is_control = value <= ' ' || (value >= 0x7F && value <= 0xA0);
+  const bool is_surrogate = value >= 0xD800 && value <= 0xDFFF;
+  if (is_control || is_surrogate || value > 0x10FFFF) return std::nullopt;
+  return DisguisePlace{at, end, utf8_of(value)};
 }
 
+// Those that change where a link leads.
 // Source: HTML, section 13.5 "Named character references".
 std::optional<DisguisePlace> reference(const Place& place, std::size_t at) {
   if (place.at(at + 1) == '#') return numeric_reference(place, at);
   struct Named {
     std::string_view name;
-    char c;
+    std::string_view plain;
   };
-  constexpr std::array<Named, 3> kNamed{{{"&period;", '.'}, {"&colon;", ':'}, {"&sol;", '/'}}};
+  constexpr std::array<Named, 17> kNamed{{{"&period;", "."},
+                                          {"&colon;", ":"},
+                                          {"&sol;", "/"},
+                                          {"&bsol;", "\\"},
+                                          {"&commat;", "@"},
+                                          {"&num;", "#"},
+                                          {"&quest;", "?"},
+                                          {"&percnt;", "%"},
+                                          {"&lsqb;", "["},
+                                          {"&lbrack;", "["},
+                                          {"&rsqb;", "]"},
+                                          {"&rbrack;", "]"},
+                                          {"&lowbar;", "_"},
+                                          {"&shy;", ""},
+                                          {"&ZeroWidthSpace;", ""},
+                                          {"&Tab;", ""},
+                                          {"&NewLine;", ""}}};
   for (const Named& named : kNamed) {
     if (place.continues_with(at, named.name)) {
-      return DisguisePlace{at, at + named.name.size(), std::string(1, named.c)};
+      return DisguisePlace{at, at + named.name.size(), std::string(named.plain)};
     }
   }
   return std::nullopt;
+}
+
+// The backslash at `at` that Markdown takes off. Before a slash of either kind it changes nothing
+// that a URL means.
+// Source: CommonMark 0.31 section 2.4.
+std::optional<DisguisePlace> escaped(const Place& place, std::size_t at) {
+  const char c = place.at(at + 1);
+  if (at < place.floor() || !is_ascii_punctuation(c) || is_slash(c)) return std::nullopt;
+  if (place.before(at) == '\\') return std::nullopt;
+  return DisguisePlace{at, at + 2, std::string(1, c)};
 }
 
 std::optional<DisguisePlace> dot_place(const Place& place, Word dot, HostTest& suffixes) {
@@ -233,6 +280,8 @@ std::optional<DisguisePlace> disguise_place(std::string_view text, std::size_t m
       return scheme_place(place, mark);
     case '&':
       return reference(place, mark);
+    case '\\':
+      return escaped(place, mark);
     case 0xD1: {
       constexpr std::size_t kMiddle = 4;
       if (mark < floor + kMiddle || !place.continues_with(mark - kMiddle, kRussianDot)) {

@@ -100,11 +100,27 @@ std::size_t latin_end(std::string_view text, std::size_t from, std::size_t plain
   return stripped(text, from, at, wrapper);
 }
 
-// A quote that is not around the link may be of a user name, which hides the host behind it.
+// Behind the last '@' that may end a user name; `plain` when there is none.
+std::size_t user_name_end(std::string_view text, std::size_t start, std::size_t plain) {
+  std::size_t end = plain;
+  for (std::size_t at = plain; at < text.size() && at - start < kLongestLinkBytes; ++at) {
+    const char c = text[at];
+    if (static_cast<unsigned char>(c) <= ' ' || is_one_of(c, "/?#\\")) break;
+    if (c == '@') end = at + 1;
+  }
+  return end;
+}
+
+bool is_closed_by(char wrapper, char c) { return wrapper == '<' ? c == '>' : wrapper == c; }
+
+// A quote or another mark that is not around the link may be of a user name, which hides the host
+// behind it.
 std::size_t longest_end(std::string_view text, std::size_t start, std::size_t from,
                         std::size_t plain, char wrapper) {
   const std::string_view begun = text.substr(from, plain - from);
-  bool quote_ends = wrapper == '"' || begun.find_first_of("/?#\\") != std::string_view::npos;
+  const bool has_path = begun.find_first_of("/?#\\") != std::string_view::npos;
+  bool quote_ends = wrapper == '"' || has_path;
+  const std::size_t name_end = has_path ? plain : user_name_end(text, start, plain);
   std::size_t at = plain;
   while (at < text.size()) {
     const CodePoint point = code_point_at(text, at);
@@ -112,7 +128,8 @@ std::size_t longest_end(std::string_view text, std::size_t start, std::size_t fr
     if (char_kind(point.value) == CharKind::kSpace) break;
     if (point.value < 0x80) {
       const char c = static_cast<char>(point.value);
-      if (ends_all(c) || (c == '"' && quote_ends)) break;
+      if (ends_all(c) && (at >= name_end || is_closed_by(wrapper, c))) break;
+      if (c == '"' && quote_ends) break;
       quote_ends = quote_ends || is_one_of(c, "/?#\\");
     }
     at += point.size;
@@ -131,7 +148,7 @@ LinkEnds link_ends(std::string_view text, std::size_t start, std::size_t from) {
   ends.plain = stripped(text, from, closed, wrapper);
   ends.latin = latin_end(text, from, ends.plain, wrapper);
   ends.longest = ends.plain == from ? from : longest_end(text, start, from, ends.plain, wrapper);
-  ends.steps = (stop - from) + 2 * (ends.plain - from) + (ends.longest - ends.plain);
+  ends.steps = (stop - from) + 2 * (ends.plain - from) + 2 * (ends.longest - ends.plain);
   return ends;
 }
 

@@ -50,6 +50,8 @@ bool is_disguise_mark(std::string_view text, std::size_t at) {
       return is_opener_or_space(before) || ascii_lower(before) == 'p' || ascii_lower(before) == 's';
     case '&':
       return true;
+    case '\\':
+      return is_ascii_punctuation(after);
     case 0xE7:
       return text.substr(at, 3) == "\xE7\x82\xB9";
     case 0xE9:
@@ -100,7 +102,7 @@ ByteBlock disguise_marks(const Neighbours& n) {
   const ByteBlock wide = (bytes_equal(n.block, 0xE7) & bytes_equal(n.third, 0xB9)) |
                          (bytes_equal(n.block, 0xE9) & bytes_equal(n.third, 0x9E)) |
                          (bytes_equal(n.block, 0xD1) & bytes_equal(n.after, 0x87));
-  return dots | words | colons | bytes_equal(n.block, '&') | wide;
+  return dots | words | colons | bytes_equal(n.block, '&') | bytes_equal(n.block, '\\') | wide;
 }
 
 template <typename InBlock, typename IsMark>

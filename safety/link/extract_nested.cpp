@@ -1,6 +1,7 @@
 #include "safety/link/extract_nested.h"
 
 #include <algorithm>
+#include <array>
 
 #include "safety/link/extract_char.h"
 #include "safety/link/extract_scheme.h"
@@ -30,6 +31,28 @@ bool take(std::string_view url, std::size_t& at, char raw, std::string_view hex,
   return true;
 }
 
+// Letters of either case; `at` stays when they are not there.
+bool take_letters(std::string_view url, std::size_t& at, std::string_view letters,
+                  std::size_t& rounds) {
+  constexpr std::string_view kDigits = "0123456789abcdef";
+  std::size_t behind = at;
+  for (const char lower : letters) {
+    const auto upper = static_cast<char>(lower - 'a' + 'A');
+    const auto hex = [kDigits](char c) {
+      return std::array<char, 2>{kDigits[static_cast<unsigned char>(c) >> 4],
+                                 kDigits[static_cast<unsigned char>(c) & 0xF]};
+    };
+    const auto small = hex(lower);
+    const auto capital = hex(upper);
+    if (!take(url, behind, lower, {small.data(), 2}, rounds) &&
+        !take(url, behind, upper, {capital.data(), 2}, rounds)) {
+      return false;
+    }
+  }
+  at = behind;
+  return true;
+}
+
 bool take_slash(std::string_view url, std::size_t& at, std::size_t& rounds) {
   return take(url, at, '/', "2f", rounds) || take(url, at, '\\', "5c", rounds);
 }
@@ -45,16 +68,18 @@ NestedUrls::NestedUrls(std::string_view url, std::size_t from, std::size_t round
 std::optional<NestedUrls::Mark> NestedUrls::mark_at(std::size_t at) const {
   Mark mark{at, 0, false};
   const char first = ascii_lower(url_[at]);
-  if (first == 'h' && ends_with_word(url_.substr(at, 4), "http")) {
-    std::size_t behind = at + 4;
-    if (behind < url_.size() && ascii_lower(url_[behind]) == 's') ++behind;
+  std::size_t behind = at;
+  const bool may_be_http = first == 'h' || first == '%';
+  if (may_be_http && take_letters(url_, behind, "http", mark.rounds)) {
+    take_letters(url_, behind, "s", mark.rounds);
     const bool is_scheme = take(url_, behind, ':', "3a", mark.rounds) &&
                            take_slash(url_, behind, mark.rounds) &&
                            take_slash(url_, behind, mark.rounds);
     if (is_scheme && behind < url_.size()) return mark;
   }
   if (at > parameters_at_ && url_[at - 1] == '=' && (is_slash(first) || first == '%')) {
-    std::size_t behind = at;
+    behind = at;
+    mark.rounds = 0;
     mark.is_relative =
         take_slash(url_, behind, mark.rounds) && take_slash(url_, behind, mark.rounds);
     if (mark.is_relative && behind < url_.size()) return mark;

@@ -71,24 +71,53 @@ bool LinkScan::is_other_reading(std::size_t start, std::size_t from, const LinkE
          ((tail[1] == '.' || tail[1] == '-') && is_host_byte(tail[2]));
 }
 
-bool LinkScan::offer_readings(LinkCandidate plain, std::size_t from, const LinkEnds& ends) {
-  bool any = false;
-  if (ends.latin < ends.plain && ends.latin > from) {
-    LinkCandidate shorter = plain;
-    shorter.end = ends.latin;
-    shorter.may_be_refused = false;
-    shorter.nested_from = std::string_view::npos;
-    const bool is_in_path = has_path_before(from, ends.latin);
-    shorter.needs_suffix = plain.needs_suffix || !is_in_path;
-    if (is_in_path) shorter.reading = Reading::kAlternate;
-    any = sink_.offer(shorter);
-    // A host with a known suffix, and then another script: text that follows without a space.
-    if (any && !is_in_path) {
-      plain.reading = Reading::kAlternate;
-      plain.may_be_refused = false;
+LinkScan::Authority LinkScan::authority(std::size_t from, std::size_t end) const {
+  Authority found{false, end};
+  const auto cut_at = [&found](std::size_t at) { found.host_end = std::min(found.host_end, at); };
+  std::size_t port = end;  // where its colon is
+  for (std::size_t at = from; at < end && !starts_path(text_[at]); ++at) {
+    const char c = text_[at];
+    const bool is_dots = c == '.' && at + 1 < end && text_[at + 1] == '.';
+    if (c == '@') {
+      found.has_user = true;
+    } else if (c == ':') {
+      port = std::min(port, at);
+    } else if ((!is_host_byte(c) && c != '.' && c != '_' && c != '%') || is_dots) {
+      cut_at(at);
+    } else if (port < at && !is_ascii_digit(c) && !found.has_user) {
+      cut_at(port + 1 == at ? port : at);
     }
   }
-  any = sink_.offer(plain) || any;
+  // What is behind a colon may be a password.
+  if (found.has_user && port < found.host_end) found.host_end = end;
+  if (from < end && text_[from] == '[') found.host_end = end;
+  return found;
+}
+
+std::size_t LinkScan::offer_readings(LinkCandidate plain, std::size_t from, const LinkEnds& ends) {
+  std::size_t taken = 0;
+  const Authority authority = this->authority(from, ends.plain);
+  const bool is_latin_shorter = ends.latin < ends.plain && ends.latin > from;
+  const std::size_t end = std::min(is_latin_shorter ? ends.latin : ends.plain, authority.host_end);
+  if (end < ends.plain && end > from) {
+    LinkCandidate shorter = plain;
+    shorter.end = end;
+    shorter.may_be_refused = false;
+    shorter.nested_from = std::string_view::npos;
+    const bool is_in_path = has_path_before(from, end);
+    shorter.needs_suffix = plain.needs_suffix || !is_in_path;
+    const bool is_plain = !is_in_path && !authority.has_user;
+    if (!is_plain) shorter.reading = Reading::kAlternate;
+    if (sink_.offer(shorter)) taken = end;
+    // A host with a known suffix, and then what is not of hosts or of another script: text that
+    // follows without a space, unless that ends with a known suffix too.
+    if (taken > 0 && is_plain) {
+      plain.reading = Reading::kAlternate;
+      plain.may_be_refused = false;
+      plain.needs_suffix = true;
+    }
+  }
+  if (sink_.offer(plain)) taken = ends.plain;
   if (is_other_reading(plain.start, from, ends)) {
     LinkCandidate longer = plain;
     longer.end = ends.longest;
@@ -96,9 +125,11 @@ bool LinkScan::offer_readings(LinkCandidate plain, std::size_t from, const LinkE
     longer.may_be_refused = false;
     longer.nested_from = ends.plain;
     longer.is_scanned_next = true;
-    any = sink_.offer(longer) || any;
+    const bool is_of_host = !has_path_before(from, ends.plain);
+    if (is_of_host && !this->authority(from, ends.longest).has_user) longer.needs_suffix = true;
+    if (sink_.offer(longer)) taken = std::max(taken, ends.plain);
   }
-  return any;
+  return taken;
 }
 
 std::size_t LinkScan::take_colon(std::size_t colon) {
@@ -108,18 +139,18 @@ std::size_t LinkScan::take_colon(std::size_t colon) {
   sink_.add_steps(ends.steps + (scheme->from - scheme->start));
   if (ends.plain == scheme->from) return colon + 1;
   LinkCandidate plain{scheme->start, ends.plain, {}};
-  plain.needs_suffix = scheme->kind == SchemeKind::kSloppy;
+  plain.needs_suffix = plain.may_be_local = scheme->kind == SchemeKind::kSloppy;
   plain.may_be_refused = scheme->kind == SchemeKind::kWeb;
   plain.nested_from = scheme->from;
-  bool is_link = offer_readings(plain, scheme->from, ends);
+  std::size_t taken = offer_readings(plain, scheme->from, ends);
   if (scheme->kind == SchemeKind::kOther) {  // a scheme that is only misspelled
     LinkCandidate web{scheme->from, ends.plain, "http://", Reading::kAlternate};
     web.needs_suffix = true;
-    is_link = sink_.offer(web) || is_link;
+    if (sink_.offer(web)) taken = ends.plain;
   }
-  if (!is_link) return colon + 1;
-  link_end_ = run_end_ = ends.plain;
-  return ends.plain;
+  if (taken == 0) return colon + 1;
+  link_end_ = run_end_ = taken;
+  return taken;
 }
 
 LinkScan::Before LinkScan::before_host(std::size_t begin) const {
@@ -129,8 +160,13 @@ LinkScan::Before LinkScan::before_host(std::size_t begin) const {
   while (slashes > run_end_ && is_slash(text_[slashes - 1])) --slashes;
   if (slashes == begin) return Before::kFree;
   if (begin - slashes == 1) return Before::kPath;
-  const bool is_behind_name =
-      slashes > 0 && (is_host_byte(text_[slashes - 1]) || text_[slashes - 1] == '.');
+  if (slashes == 0) return Before::kFree;
+  const std::string_view before = text_.substr(0, slashes);
+  if (ends_with_word(before, "http") || ends_with_word(before, "https")) return Before::kFree;
+  // What looks like a colon and is none, for one, is no name.
+  const char32_t last = code_point_before(before, slashes).value;
+  const CharKind kind = char_kind(last);
+  const bool is_behind_name = last != '_' && (kind == CharKind::kHost || kind == CharKind::kDot);
   return is_behind_name ? Before::kPath : Before::kFree;
 }
 
@@ -182,14 +218,14 @@ bool LinkScan::take_host(const HostPart& part, const HostRun& run, Reading readi
   if (before == Before::kMail && ends.plain <= part.end) return false;
   plain.end = ends.plain;
   plain.nested_from = from;
-  bool is_link = offer_readings(plain, from, ends);
-  if (!is_link && from > part.end) {  // a port that is none
+  std::size_t taken = offer_readings(plain, from, ends);
+  if (taken == 0 && from > part.end) {  // a port that is none
     plain.end = part.end;
-    is_link = sink_.offer(plain);
+    if (sink_.offer(plain)) taken = part.end;
   }
-  if (!is_link) return false;
-  link_end_ = std::max(link_end_, plain.end);
-  next = std::max(next, plain.end);
+  if (taken == 0) return false;
+  link_end_ = std::max(link_end_, taken);
+  next = std::max(next, taken);
   return true;
 }
 

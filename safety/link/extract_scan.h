@@ -27,7 +27,15 @@ class LinkScan {
   std::size_t take_colon(std::size_t colon);
   std::size_t take_dot(std::size_t dot);
 
-  bool offer_readings(LinkCandidate plain, std::size_t from, const LinkEnds& ends);
+  struct Authority {
+    bool has_user;         // something before an '@'
+    std::size_t host_end;  // before what no host and no port has; else the end
+  };
+  // Of what begins at `from` and ends before `end` or its path.
+  Authority authority(std::size_t from, std::size_t end) const;
+
+  // Where the text goes on behind the link; 0: there is none.
+  std::size_t offer_readings(LinkCandidate plain, std::size_t from, const LinkEnds& ends);
   // Whether the longest reading is worth one of its own.
   bool is_other_reading(std::size_t start, std::size_t from, const LinkEnds& ends) const;
   bool has_path_before(std::size_t from, std::size_t end) const;

@@ -101,7 +101,7 @@ std::optional<FoundScheme> find_scheme(std::string_view text, std::size_t colon,
   while (from < text.size() && is_slash(text[from])) ++from;
   const bool has_authority = text.substr(colon + 1, 2) == "//";
   if (const std::size_t size = web_scheme_size(word); size > 0) {
-    const bool is_exact = has_authority && from == colon + 3;
+    const bool is_exact = from >= colon + 3;
     return FoundScheme{is_exact ? SchemeKind::kWeb : SchemeKind::kSloppy, colon - size, from};
   }
   const std::size_t start = colon - word.size();

@@ -18,8 +18,8 @@ inline constexpr std::size_t kSchemeBytesMax = 32;
 inline constexpr std::size_t kObeyedBytesMax = 256;
 
 enum class SchemeKind : std::uint8_t {
-  kWeb,     // http, https, ws, wss or ftp with "://"
-  kSloppy,  // the same with other slashes or none: a link when the host has a known suffix
+  kWeb,     // http, https, ws, wss or ftp with two slashes or more, of either kind
+  kSloppy,  // the same with one or none: a link when the host has a known suffix or is this machine
   kObeyed,  // javascript:, data:, file: ... with something that can be obeyed
   kOther,   // any other with "://"
 };

@@ -1,8 +1,10 @@
 #include "safety/link/extract_sink.h"
 
+#include <algorithm>
 #include <utility>
 #include <variant>
 
+#include "safety/link/extract_char.h"
 #include "safety/link/extract_nested.h"
 #include "safety/link/extract_scheme.h"
 
@@ -21,6 +23,11 @@ bool is_refusable(std::string_view url) {
   const std::string_view rest = url.substr(colon + 3);
   const std::string_view authority = rest.substr(0, rest.find_first_of("/\\?#"));
   return authority.find_first_of(".%") != std::string_view::npos;
+}
+
+bool is_local(std::string_view host) {
+  while (host.ends_with('.')) host.remove_suffix(1);
+  return host == "localhost" || host.ends_with(".localhost");
 }
 
 }  // namespace
@@ -59,6 +66,11 @@ void LinkSink::check_hosts() {
 bool LinkSink::has_known_host(const Url& url) {
   if (url.ip()) return true;
   const std::string_view host = url.host();
+  // Resolvers take nothing else for a name.
+  const bool is_name = std::all_of(host.begin(), host.end(), [](char c) {
+    return is_ascii_alnum(c) || c == '-' || c == '_' || c == '.';
+  });
+  if (!is_name) return false;
   const std::size_t dot = host.find_last_of('.');
   return dot != std::string_view::npos && dot > 0 && hosts_.is_known_suffix(host.substr(dot + 1));
 }
@@ -94,7 +106,8 @@ bool LinkSink::offer_url(std::string url, const LinkCandidate& candidate) {
     const bool is_hidden = !is_undisguised_ && disguise_ != nullptr &&
                            disguise_->covers_original(candidate.start, candidate.end);
     if (!candidate.may_be_refused || is_hidden || !is_refusable(url)) return false;
-  } else if (candidate.needs_suffix && !has_known_host(*taken)) {
+  } else if (candidate.needs_suffix && !has_known_host(*taken) &&
+             !(candidate.may_be_local && is_local(taken->host()))) {
     return false;
   }
   keep(std::move(url), candidate);

@@ -23,6 +23,7 @@ struct LinkCandidate {
   std::string_view prefix;  // put before the part to make a URL of it
   Reading reading = Reading::kPlain;
   bool needs_suffix = false;     // only a host with a known suffix, or an address, makes it a link
+  bool may_be_local = false;     // "localhost" does it too
   bool may_be_refused = false;   // a link also when Url::parse refuses it; see extract.h
   bool is_scanned_next = false;  // the text of its end is looked at anyway
   // Where the search for URLs in it begins; npos: none is made.

@@ -88,8 +88,27 @@ TEST(DisguisePlace, S13_References) {
   EXPECT_EQ(replaced("a&period;b"), "a.b");
   EXPECT_EQ(replaced("a&colon;b"), "a:b");
   EXPECT_EQ(replaced("a&sol;b"), "a/b");
-  for (const char* text :
-       {"a&#46b", "a&#;b", "a&#x;b", "a&#10;b", "a&#99999999;b", "a&amp;b", "a&", "a&#128;"}) {
+  EXPECT_EQ(replaced("a&bsol;b"), "a\\b");
+  EXPECT_EQ(replaced("a&commat;b"), "a@b");
+  EXPECT_EQ(replaced("a&#46b"), "a.b");
+  EXPECT_EQ(replaced("a&#x3002;b"), "a\u3002b");
+  EXPECT_EQ(replaced("a&#233;b"), "a\u00e9b");
+  EXPECT_EQ(replaced("a&#x1F600;b"), "a\U0001F600b");
+  // URLs are read without these.
+  for (const char* text : {"a&#9;b", "a&#10;b", "a&#xD;b", "a&Tab;b", "a&NewLine;b", "a&shy;b"}) {
+    EXPECT_EQ(replaced(text), "ab") << text;
+  }
+  for (const char* text : {"a&#;b", "a&#x;b", "a&#0;b", "a&#32;b", "a&#99999999;b", "a&#xD800;b",
+                           "a&#x110000;b", "a&amp;b", "a&", "a&#128;"}) {
+    EXPECT_EQ(replaced(text), "") << text;
+  }
+}
+
+TEST(DisguisePlace, S13_EscapesOfMarkdown) {
+  EXPECT_EQ(replaced("a\\.b"), "a.b");
+  EXPECT_EQ(replaced("a.com\\@b.com"), "a.com@b.com");
+  EXPECT_EQ(replaced("javascript\\:f()"), "javascript:f()");
+  for (const char* text : {"a\\b", "a\\", "a\\ b", "a\\/b", "a\\\\b", "a\\\\.b"}) {
     EXPECT_EQ(replaced(text), "") << text;
   }
 }
