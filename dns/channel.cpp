@@ -102,6 +102,13 @@ Failure failure_of(int status) {
   }
 }
 
+// What a server says that did not look for an answer.
+std::optional<Failure> refusal_of(Rcode rcode) {
+  if (rcode == Rcode::kRefused) return Failure::kRefused;
+  if (rcode == Rcode::kServFail || rcode == Rcode::kNotImp) return Failure::kServfail;
+  return std::nullopt;
+}
+
 void start_library() {
   static const int kStatus = ares_library_init(ARES_LIB_INIT_ALL);
   if (kStatus != ARES_SUCCESS) throw std::runtime_error("c-ares does not start");
@@ -253,7 +260,9 @@ void Channel::send(Pending& pending) {
 void Channel::reply(Pending& pending, int status, Bytes response) {
   // The question may be asked again from now on.
   auto node = pending_.extract(pending.question);
-  if (!response.empty()) {
+  // c-ares 1.34 hands out responses that are refusals, too.
+  const auto head = parse_head(response);
+  if (!response.empty() && !(head && refusal_of(head->rcode))) {
     on_reply_(node.key(), response);
     return;
   }
@@ -340,9 +349,7 @@ void Channel::see_response(Bytes packet) {
   const MessageHead head = *parse_head(packet);
   if (!head.is_response || !has_id(pending->ids, head.id)) return;
   if (head.is_truncated) pending->is_truncated = true;
-  if (head.rcode == Rcode::kRefused) pending->refusal = Failure::kRefused;
-  const bool is_failure = head.rcode == Rcode::kServFail || head.rcode == Rcode::kNotImp;
-  if (is_failure) pending->refusal = Failure::kServfail;
+  if (const auto refusal = refusal_of(head.rcode)) pending->refusal = refusal;
   if (!parse_message(packet)) pending->is_malformed = true;
 }
 

@@ -111,13 +111,27 @@ TEST(ResolverFault, GarbageIsMalformedAndForeignPacketsArePassedOver) {
   EXPECT_EQ(outcome(garbage), Resolution(Failure::kMalformed));
   const auto foreign = [](const DnsQuery& query) {
     const auto other = static_cast<std::uint16_t>(query.id + 1);
-    return Packets{"x", DnsReply(query).id(other).address(query.name, 9, "10.0.0.1").bytes(),
+    return Packets{DnsReply(query).id(other).address(query.name, 9, "10.0.0.1").bytes(),
                    DnsReply(query).question("b.test").address(query.name, 9, "10.0.0.2").bytes(),
                    DnsReply(query).id(other).truncated().bytes(),
                    DnsReply(query).address(query.name, 9, "192.0.2.1").bytes()};
   };
   const Resolution found = outcome(foreign);
   EXPECT_EQ(std::get<Answer>(found).addresses.front().str(), "192.0.2.1");
+}
+
+TEST(ResolverFault, APacketThatIsNoMessageCostsNoMoreThanTheAnswer) {
+  const auto noise = [](const DnsQuery& query) {
+    return Packets{"x", DnsReply(query).address(query.name, 9, "192.0.2.1").bytes()};
+  };
+  const Resolution found = outcome(noise);
+  // c-ares 1.18 passes it over; 1.34 closes the socket, and asking again meets the same.
+  const auto* answer = std::get_if<Answer>(&found);
+  if (answer == nullptr) {
+    EXPECT_EQ(found, Resolution(Failure::kMalformed));
+  } else {
+    EXPECT_EQ(answer->addresses.front().str(), "192.0.2.1");
+  }
 }
 
 TEST(ResolverFault, TheNextServerIsAskedWhenOneFails) {
