@@ -128,7 +128,7 @@ TEST(ResolverFault, APacketThatIsNoMessageCostsNoMoreThanTheAnswer) {
   // c-ares 1.18 passes it over; 1.34 closes the socket, and asking again meets the same.
   const auto* answer = std::get_if<Answer>(&found);
   if (answer == nullptr) {
-    EXPECT_EQ(found, Resolution(Failure::kMalformed));
+    EXPECT_FALSE(is_permanent(std::get<Failure>(found)));
   } else {
     EXPECT_EQ(answer->addresses.front().str(), "192.0.2.1");
   }
