@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <span>
 
 namespace han::safety {
 namespace {
@@ -21,6 +22,7 @@ struct FindingRow {
 constexpr std::array<FindingRow, kLinkFindings> kFindings = {{
     {"address", "link.address", FindingAction::kBlock, false},
     {"scheme", "link.scheme", FindingAction::kBlock, false},
+    {"other_scheme", "link.other_scheme", FindingAction::kMonitor, true},
     {"invalid", "link.invalid", FindingAction::kBlock, false},
     {"userinfo", "link.userinfo", FindingAction::kMonitor, true},
     {"port", "link.port", FindingAction::kIgnore, true},
@@ -38,6 +40,17 @@ constexpr std::array<FindingRow, kLinkFindings> kFindings = {{
 // What these open runs, or is read, on the reader's own side; no list can make it harmless.
 constexpr std::array<std::string_view, 7> kNeverListed = {
     "blob", "data", "file", "filesystem", "javascript", "vbscript", "view-source"};
+
+// These give orders to a program there, or show what is there; the operator may know that they are
+// harmless and list them.
+constexpr std::array<std::string_view, 10> kActing = {
+    "about", "chrome", "intent", "jar", "mhtml", "res", "search", "search-ms", "shell", "wyciwyg"};
+// Programs of a desktop.
+constexpr std::string_view kActingPrefix = "ms-";
+
+bool is_one_of(std::string_view scheme, std::span<const std::string_view> schemes) {
+  return std::find(schemes.begin(), schemes.end(), scheme) != schemes.end();
+}
 
 const FindingRow& row_of(LinkFinding finding) {
   return kFindings[static_cast<std::size_t>(finding)];
@@ -59,7 +72,7 @@ std::vector<std::string> read_schemes(const YamlNode& node) {
     if (!is_scheme(scheme)) {
       item.fail("a scheme is a lower-case letter and then a-z, 0-9, '+', '-', '.'; no ':'");
     }
-    if (std::find(kNeverListed.begin(), kNeverListed.end(), scheme) != kNeverListed.end()) {
+    if (is_one_of(scheme, kNeverListed)) {
       item.fail("this scheme acts on the reader's side and is never let through; remove it");
     }
     schemes.push_back(std::move(scheme));
@@ -134,8 +147,11 @@ std::string_view to_string(FindingAction action) {
   return "ignore";
 }
 
-bool LinksConfig::has_scheme(std::string_view scheme) const {
-  return std::binary_search(schemes.begin(), schemes.end(), scheme);
+std::optional<LinkFinding> LinksConfig::scheme_finding(std::string_view scheme) const {
+  if (std::binary_search(schemes.begin(), schemes.end(), scheme)) return std::nullopt;
+  const bool acts = is_one_of(scheme, kNeverListed) || is_one_of(scheme, kActing) ||
+                    scheme.starts_with(kActingPrefix);
+  return acts ? LinkFinding::kScheme : LinkFinding::kOtherScheme;
 }
 
 std::array<FindingAction, kLinkFindings> LinksConfig::default_actions() {

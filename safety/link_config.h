@@ -4,7 +4,7 @@
 //     links:
 //       dns: required          # required | off; off: names are judged without their addresses
 //       links_max: 200         # links of one text, 1..1000; more: indeterminate(limit)
-//       schemes: [http, https, ftp, mailto, tel]   # any other one is the finding `scheme`
+//       schemes: [http, https, ftp, mailto, tel]   # no finding; any other one is
 //       networks: {block: [203.0.113.0/24], allow: [10.1.0.0/16]}
 //       actions: {confusable: block, userinfo: monitor, port: ignore}
 //
@@ -12,7 +12,8 @@
 //
 //     address       link.address.<class>    block    the host is, or resolves to, an address that
 //                                                    is not global, or is in networks.block
-//     scheme        link.scheme             block    the scheme is not one of `schemes`
+//     scheme        link.scheme             block    a scheme that acts on the reader's side
+//     other_scheme  link.other_scheme       monitor  any other that is not one of `schemes`
 //     invalid       link.invalid            block    no URL: readers could differ on its host
 //     userinfo      link.userinfo           monitor  a name or password before the host
 //     port          link.port               ignore   a port that is not the scheme's own
@@ -37,6 +38,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -49,6 +51,7 @@ namespace han::safety {
 enum class LinkFinding : std::uint8_t {
   kAddress,
   kScheme,
+  kOtherScheme,
   kInvalid,
   kUserinfo,
   kPort,
@@ -62,7 +65,7 @@ enum class LinkFinding : std::uint8_t {
   kNoData,
   kStale,
 };
-inline constexpr std::size_t kLinkFindings = 14;
+inline constexpr std::size_t kLinkFindings = 15;
 
 // The word in the config, and the id in verdicts; of an address "link.address." and its class.
 std::string_view config_word(LinkFinding finding);
@@ -91,7 +94,8 @@ struct LinksConfig {
   void set_action(LinkFinding finding, FindingAction action) {
     actions[static_cast<std::size_t>(finding)] = action;
   }
-  bool has_scheme(std::string_view scheme) const;  // lower case, without ':'
+  // What the scheme is found to be, if anything. `scheme`: lower case, without ':'.
+  std::optional<LinkFinding> scheme_finding(std::string_view scheme) const;
 
   static std::array<FindingAction, kLinkFindings> default_actions();
 };

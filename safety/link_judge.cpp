@@ -109,7 +109,7 @@ ListMatch LinkJudge::match_lists(const LinkSubject& subject) const {
 LinkEvidence LinkJudge::judge_stable(const LinkSubject& subject) const {
   LinkFindings found;
   const Url& url = subject.url;
-  if (!config_.links.has_scheme(url.scheme())) found.add(LinkFinding::kScheme);
+  if (const auto scheme = config_.links.scheme_finding(url.scheme())) found.add(*scheme);
   if (url.has_credentials()) found.add(LinkFinding::kUserinfo);
   if (url.port()) found.add(LinkFinding::kPort);
   const ListMatch match = match_lists(subject);

@@ -68,8 +68,13 @@ TEST(LinkConfig, WithoutTheSectionDnsIsRequiredAndWhatIsDangerousBlocks) {
         LinkFinding::kConfusable, LinkFinding::kMixedScript}) {
     EXPECT_EQ(config.action(finding), FindingAction::kBlock) << config_word(finding);
   }
-  EXPECT_TRUE(config.has_scheme("https"));
-  EXPECT_FALSE(config.has_scheme("javascript"));
+  EXPECT_EQ(config.scheme_finding("https"), std::nullopt);
+  for (const char* scheme : {"javascript", "data", "intent", "ms-msdt"}) {
+    EXPECT_EQ(config.scheme_finding(scheme), LinkFinding::kScheme) << scheme;
+  }
+  for (const char* scheme : {"ssh", "postgres", "tg"}) {
+    EXPECT_EQ(config.scheme_finding(scheme), LinkFinding::kOtherScheme) << scheme;
+  }
 }
 
 TEST(LinkConfig, TheVersionIsAboutTheMeaning) {

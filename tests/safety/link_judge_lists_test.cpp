@@ -65,7 +65,8 @@ TEST_F(LinkJudgeLists, AnAllowNeverLiftsAnAddressASchemeOrUserinfo) {
               Contains("link.address.private"));
   EXPECT_EQ(resolved("https://a.good.example/", addresses({"10.0.0.1"})).decision,
             Decision::kBlock);
-  EXPECT_EQ(stable("foo://a.good.example/").decision, Decision::kBlock);
+  EXPECT_EQ(stable("intent://a.good.example/").decision, Decision::kBlock);
+  EXPECT_EQ(stable("foo://a.good.example/").decision, Decision::kMonitor);
   EXPECT_EQ(stable("https://user@a.good.example/").decision, Decision::kMonitor);
 }
 

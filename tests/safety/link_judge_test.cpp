@@ -99,13 +99,15 @@ TEST_F(LinkJudge, AUrlOverTheLimitIsIndeterminateAndNotCached) {
   }
 }
 
-TEST_F(LinkJudge, SchemesThatAreNotListedBlock) {
+TEST_F(LinkJudge, SchemesThatActOnTheReadersSideBlock) {
   for (const char* url : {"javascript:alert(1)", "data:text/html,x", "file:///etc/passwd",
                           "vbscript:x", "JAVASCRIPT:x", " java\nscript:x", "intent://x#Intent;end",
                           "blob:https://plain.example/x", "ms-msdt:/id"}) {
     EXPECT_EQ(stable(url).decision, Decision::kBlock) << url;
     EXPECT_THAT(stable(url).hits, Contains("link.scheme"));
   }
+  EXPECT_EQ(stable("postgres://db.example/app").decision, Decision::kMonitor);
+  EXPECT_THAT(stable("postgres://db.example/app").hits, Contains("link.other_scheme"));
   EXPECT_EQ(stable("mailto:a@plain.example"),
             (LinkEvidence{Decision::kAllow, "", {}, {}, {}, false}));
 }
