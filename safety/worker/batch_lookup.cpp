@@ -15,6 +15,10 @@ constexpr std::chrono::milliseconds kWriteTimeout{1'000};
 // Of the room of the local caches: a link's entry and an answer are as large as a text's, and most
 // texts have none.
 constexpr std::size_t kLinkShare = 4;
+// In one round trip. Texts full of links must not make it long: computing a link costs about as
+// much as reading it.
+constexpr std::size_t kLinksAsked = 500;
+constexpr std::size_t kHostsAsked = 1'000;
 
 template <typename Lookups>
 bool is_any_available(const Lookups& lookups) {
@@ -148,14 +152,14 @@ void BatchLookup::find_redis(Missing& missing, const Snapshot& snapshot) {
   if (hot_cache_ == nullptr || missing.size() == 0) return;
   // Texts are fewer than a round trip may have: the claim bounds them.
   std::size_t room = cache::kBatchKeysMax / pepper_ids_.size();
-  const auto first = [&](auto& items) {
-    const std::span asked(items.data(), std::min(items.size(), room));
+  const auto first = [&](auto& items, std::size_t most) {
+    const std::span asked(items.data(), std::min({items.size(), room, most}));
     room -= asked.size();
     return asked;
   };
-  const auto texts = first(missing.texts);
-  const auto links = first(missing.links);
-  const auto hosts = first(missing.hosts);
+  const auto texts = first(missing.texts, room);
+  const auto links = first(missing.links, kLinksAsked);
+  const auto hosts = first(missing.hosts, kHostsAsked);
   const std::size_t asked = texts.size() + links.size() + hosts.size();
   const auto grant = budget_.ask(asked);
   if (!grant) return;  // Redis does not pay now

@@ -17,7 +17,8 @@
 // Blocks:    find() up to the Redis deadline, the database deadline, and another thread's
 //            computation; resolve() up to dns_timeout; remember() never; stop() as CacheWriter.
 // Fails:     never: a subject that cannot be judged has evidence or facts that say so.
-// Limits:    cache::kBatchKeysMax keys in a round trip; what is beyond is not asked of Redis.
+// Limits:    cache::kBatchKeysMax keys in a round trip, 500 links and 1,000 questions among them;
+//            what is beyond is not asked of Redis.
 #pragma once
 
 #include <chrono>
