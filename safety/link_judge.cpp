@@ -46,6 +46,18 @@ void add_embedded(const LinkLists& lists, const IpAddress& address, bool is_lift
   if (embedded) add_match(lists.match_address(*embedded), is_lifted, found);
 }
 
+// All lists for a link whose address holds another one, as if that stood there.
+void add_embedded_link(const LinkLists& lists, const LinkSubject& subject, bool is_lifted,
+                       LinkFindings& found) {
+  const auto embedded = dns::classify(*subject.address).embedded;
+  if (!embedded) return;
+  const PolicyKey& key = subject.key;
+  const std::string host = embedded->is_v4() ? embedded->str() : "[" + embedded->str() + "]";
+  const auto query = key.has_query() ? std::optional(key.query()) : std::nullopt;
+  const PolicyKey inner(key.scheme(), host, true, key.path(), query);
+  add_match(match_key(lists, inner, embedded), is_lifted, found);
+}
+
 bool is_lifted(const LinkEvidence& evidence, const RuleTable& rules) {
   return std::any_of(evidence.hits.begin(), evidence.hits.end(), [&](const std::string& id) {
     const RulePolicy* rule = rules.find(id);
@@ -116,7 +128,7 @@ LinkEvidence LinkJudge::judge_stable(const LinkSubject& subject) const {
   add_match(match, false, found);
   if (subject.address) {
     add_class(*subject.address, found);
-    add_embedded(bundle_->lists(), *subject.address, match.is_lifted(), found);
+    add_embedded_link(bundle_->lists(), subject, match.is_lifted(), found);
   } else if (!subject.host.empty() && !match.is_lifted()) {
     add_name(subject.host, found);
   }

@@ -20,9 +20,9 @@ class LinkBundle {
   LinkBundle() {
     write("rules.yaml", kRules);
     write("lists.yaml", kLists);
-    write("bad_hosts", "evil.example\nshop.good.example\n");
+    write("bad_hosts", "evil.example\nshop.good.example\n9.9.9.9\n");
     write("bad_suffixes", "evil.test\nalways.bad.example\n");
-    write("bad_paths", "mixed.example/bad/\n");
+    write("bad_paths", "mixed.example/bad/\n9.9.9.10/bad/\n");
     write("bad_networks", "8.8.8.0/24\n2001:4860::/32\n");
     write("good", "good.example\nxn--80ak6aa92e.com\n");
     write("watched", "watched.example\n");

@@ -115,6 +115,15 @@ TEST_F(LinkJudgeLists, S09_ListsOfNetworksKnowTheInnerAddress) {
               ElementsAre("bad.networks"));
 }
 
+TEST_F(LinkJudgeLists, S09_AListedAddressHitsInsideOfAnotherOne) {
+  for (const char* host : {"9.9.9.9", "[::ffff:9.9.9.9]", "[64:ff9b::909:909]", "[::9.9.9.9]"}) {
+    const std::string url = "http://" + std::string(host) + "/x";
+    EXPECT_THAT(stable(url).hits, ElementsAre("bad.hosts")) << host;
+  }
+  EXPECT_THAT(stable("http://[::ffff:909:90a]/bad/x?y").hits, ElementsAre("bad.paths"));
+  EXPECT_EQ(stable("http://[::ffff:909:90a]/good").decision, Decision::kAllow);
+}
+
 TEST_F(LinkJudgeLists, S06_ALinkThatIsNoUrlIsLookedUpAsALessStrictProgramReadsIt) {
   config_.links.set_action(LinkFinding::kInvalid, FindingAction::kMonitor);
   EXPECT_EQ(stable("http://evil.example:99999/").decision, Decision::kBlock);
