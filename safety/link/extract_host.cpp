@@ -144,6 +144,31 @@ bool may_be_listed(std::string_view ascii_label) {
   return std::all_of(ascii_label.begin(), ascii_label.end(), is_ascii_letter);
 }
 
+// With the wide digits and dots that IDNA reads as these.
+std::string with_plain_digits(std::string_view part) {
+  std::string out;
+  for (std::size_t at = 0; at < part.size();) {
+    const CodePoint point = code_point_at(part, at);
+    if (point.value >= 0xFF10 && point.value <= 0xFF19) {
+      out += static_cast<char>('0' + (point.value - 0xFF10));
+    } else if (char_kind(point.value) == CharKind::kDot) {
+      out += '.';
+    } else {
+      out += part.substr(at, point.size);
+    }
+    at += point.size;
+  }
+  return out;
+}
+
+bool is_number_in_any_digits(std::string_view label) {
+  constexpr std::size_t kNumberBytesMax = 36;
+  constexpr char kWideLead = '\xEF';
+  if (label.empty() || label.size() > kNumberBytesMax) return false;
+  const bool may_be = is_ascii_digit(label.front()) || label.front() == kWideLead;
+  return may_be && is_number(with_plain_digits(label));
+}
+
 bool is_listed(std::string_view ascii_label) {
   if (!may_be_listed(ascii_label)) return false;
   std::string host = "a.";
@@ -186,7 +211,8 @@ bool may_hold_host(std::string_view text, HostRun run, HostTest& test) {
     if (char_kind(last.value) != CharKind::kDot && !is_trimmed(last.value)) break;
     part.remove_suffix(last.size);
   }
-  return test.is_known_suffix(last_label(part));
+  const std::string_view label = last_label(part);
+  return is_number_in_any_digits(label) || test.is_known_suffix(label);
 }
 
 std::vector<HostPart> host_parts(std::string_view text, HostRun run) {
@@ -221,6 +247,8 @@ bool HostTest::is_known_suffix(std::string_view label) {
 bool HostTest::is_host(std::string_view part) {
   const std::string_view label = last_label(part);
   if (label.empty()) return false;
+  const bool is_wide_number = !is_ascii(part) && is_number_in_any_digits(label);
+  if (is_wide_number) return is_four_numbers(with_plain_digits(part));
   if (is_ascii_digit(label.front())) return is_four_numbers(part);
   if (part.size() > 4 && ends_with_word(part.substr(0, 4), "www.")) return true;
   return is_known_suffix(label);

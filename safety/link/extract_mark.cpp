@@ -22,6 +22,9 @@ bool is_link_mark(std::string_view text, std::size_t at) {
              static_cast<unsigned char>(after) > ' ';
     case '.':
       return is_host_byte(before) && is_host_byte(after);
+    case '/':
+    case '\\':
+      return before == '(' && is_slash(after) && at > 1 && text[at - 2] == ']';
     case 0xE3:
     case 0xEF: {
       const std::string_view point = text.substr(at, 3);
@@ -86,7 +89,9 @@ ByteBlock link_marks(const Neighbours& n) {
   const ByteBlock wide =
       (bytes_equal(n.block, 0xE3) & bytes_equal(n.third, 0x82)) |
       (bytes_equal(n.block, 0xEF) & (bytes_equal(n.third, 0x8E) | bytes_equal(n.third, 0xA1)));
-  return ((dots | bytes_equal(n.block, ':')) & ~space_after) | wide;
+  const ByteBlock slashes =
+      bytes_equal(n.before, '(') & (bytes_equal(n.block, '/') | bytes_equal(n.block, '\\'));
+  return ((dots | bytes_equal(n.block, ':')) & ~space_after) | slashes | wide;
 }
 
 ByteBlock disguise_marks(const Neighbours& n) {

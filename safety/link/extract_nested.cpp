@@ -66,22 +66,25 @@ NestedUrls::NestedUrls(std::string_view url, std::size_t from, std::size_t round
       parameters_at_(std::min(url.find_first_of("?#"), url.size())) {}
 
 std::optional<NestedUrls::Mark> NestedUrls::mark_at(std::size_t at) const {
-  Mark mark{at, 0, false};
+  Mark mark{at, 0, false, false, at};
   const char first = ascii_lower(url_[at]);
   std::size_t behind = at;
   const bool may_be_http = first == 'h' || first == '%';
   if (may_be_http && take_letters(url_, behind, "http", mark.rounds)) {
     take_letters(url_, behind, "s", mark.rounds);
-    const bool is_scheme = take(url_, behind, ':', "3a", mark.rounds) &&
-                           take_slash(url_, behind, mark.rounds) &&
-                           take_slash(url_, behind, mark.rounds);
-    if (is_scheme && behind < url_.size()) return mark;
+    const bool is_scheme = take(url_, behind, ':', "3a", mark.rounds);
+    mark.is_sloppy =
+        !take_slash(url_, behind, mark.rounds) || !take_slash(url_, behind, mark.rounds);
+    mark.host = behind;
+    const bool may_be_sloppy = at > parameters_at_ && url_[at - 1] == '=';
+    if (is_scheme && behind < url_.size() && (!mark.is_sloppy || may_be_sloppy)) return mark;
   }
   if (at > parameters_at_ && url_[at - 1] == '=' && (is_slash(first) || first == '%')) {
     behind = at;
-    mark.rounds = 0;
+    mark = {at, 0, false, false, at};
     mark.is_relative =
         take_slash(url_, behind, mark.rounds) && take_slash(url_, behind, mark.rounds);
+    mark.host = behind;
     if (mark.is_relative && behind < url_.size()) return mark;
   }
   return std::nullopt;
@@ -98,14 +101,18 @@ std::size_t NestedUrls::end_of(const Mark& mark) const {
   const bool is_parameter = mark.begin > parameters_at_;
   std::string_view enders = is_parameter ? "&#" : "/?&#";
   if (mark.rounds == 0) enders = is_parameter ? "&" : "";
-  return std::min(url_.find_first_of(enders, mark.begin), url_.size());
+  return std::min(url_.find_first_of(enders, mark.host), url_.size());
 }
 
 std::optional<NestedUrl> NestedUrls::next() {
   const auto mark = next_mark();
   if (!mark) return std::nullopt;
   const std::size_t end = end_of(*mark);
-  NestedUrl nested{mark->begin, end, mark->rounds, mark->is_relative,
+  NestedUrl nested{mark->begin,
+                   end,
+                   mark->rounds,
+                   mark->is_relative,
+                   mark->is_relative || mark->is_sloppy,
                    std::string(url_.substr(mark->begin, end - mark->begin))};
   at_ = std::max(end, at_ + 1);
   if (mark->rounds > rounds_max_) return nested;

@@ -21,7 +21,8 @@ struct NestedUrl {
   std::size_t begin;  // in the URL around it, as it stands there
   std::size_t end;
   std::size_t rounds;  // how often it was percent-encoded; 0: not
-  bool is_relative;    // it begins with "//": a link when its host has a known suffix
+  bool is_relative;    // it begins with "//"
+  bool needs_suffix;   // relative, or without two slashes: a link when its host has a known suffix
   std::string url;     // decoded, valid UTF-8, with a scheme
 };
 
@@ -38,6 +39,8 @@ class NestedUrls {
     std::size_t begin;
     std::size_t rounds;
     bool is_relative;
+    bool is_sloppy;    // a scheme with one slash or none
+    std::size_t host;  // behind scheme and slashes
   };
 
   std::optional<Mark> next_mark();

@@ -51,9 +51,34 @@ char closer_of(char opener) {
 void LinkScan::run() {
   std::size_t mark = next_link_mark(text_, 0);
   while (mark != std::string_view::npos && !sink_.is_done()) {
-    const std::size_t from = text_[mark] == ':' ? take_colon(mark) : take_dot(mark);
-    mark = next_link_mark(text_, from);
+    mark = next_link_mark(text_, take_mark(mark));
   }
+}
+
+std::size_t LinkScan::take_mark(std::size_t mark) {
+  switch (text_[mark]) {
+    case ':':
+      return take_colon(mark);
+    case '/':
+    case '\\':
+      return take_slashes(mark);
+    default:
+      return take_dot(mark);
+  }
+}
+
+// [x](//host): where a program of the web goes from its own page.
+std::size_t LinkScan::take_slashes(std::size_t slash) {
+  const std::size_t from = slash + 2;
+  const LinkEnds ends = link_ends(text_, slash, from);
+  sink_.add_steps(ends.steps);
+  if (ends.plain == from) return from;
+  LinkCandidate plain{slash, ends.plain, "http:"};
+  plain.nested_from = from;
+  const std::size_t taken = offer_readings(plain, from, ends);
+  if (taken == 0) return from;
+  link_end_ = run_end_ = taken;
+  return taken;
 }
 
 bool LinkScan::has_path_before(std::size_t from, std::size_t end) const {

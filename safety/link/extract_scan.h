@@ -24,7 +24,9 @@ class LinkScan {
   enum class Before { kFree, kMail, kPath };  // what a bare host follows
 
   // Each takes a mark and gives the place from which the next one is looked for.
+  std::size_t take_mark(std::size_t mark);
   std::size_t take_colon(std::size_t colon);
+  std::size_t take_slashes(std::size_t slash);
   std::size_t take_dot(std::size_t dot);
 
   struct Authority {

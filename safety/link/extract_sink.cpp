@@ -149,8 +149,8 @@ void LinkSink::offer_nested(std::string_view url, std::size_t from, std::size_t 
       candidate.start = around.origin + nested->begin;
       candidate.end = around.origin + nested->end;
     }
-    candidate.needs_suffix = nested->is_relative;
-    candidate.may_be_refused = !nested->is_relative;
+    candidate.needs_suffix = nested->needs_suffix;
+    candidate.may_be_refused = !nested->needs_suffix;
     if (!offer_url(nested->url, candidate) || is_done_) continue;
     const bool is_verbatim = around.is_verbatim && nested->rounds == 0 && !nested->is_relative;
     const Around inner{candidate.start, candidate.start, candidate.end, is_verbatim, false};

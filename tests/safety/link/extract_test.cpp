@@ -91,6 +91,19 @@ TEST(Extract, S02_MarksInAUserNameDoNotHideTheHost) {
   EXPECT_THAT(links_of("http://u:p@b.com"), ElementsAre("http://u:p@b.com"));
 }
 
+TEST(Extract, S04_NumbersInWideDigits) {
+  EXPECT_THAT(links_of("127\u30020\u30020\u30021"), ElementsAre("http://127\u30020\u30020\u30021"));
+  EXPECT_THAT(links_of("\uff11\uff12\uff17\uff0e0.0\uff0e1/x"),
+              ElementsAre("http://\uff11\uff12\uff17\uff0e0.0\uff0e1/x"));
+  EXPECT_THAT(links_of("\u7b2c1\u30022\u30023\u30024 1\u30022\u30023 \uff11.\uff12"), IsEmpty());
+}
+
+TEST(Extract, S13_LinksOfMarkdownToTheOwnScheme) {
+  EXPECT_THAT(links_of("[x](//localhost) [y](//2130706433/z) [z](/\\intranet)"),
+              ElementsAre("http://localhost", "http://2130706433/z", "http:/\\intranet"));
+  EXPECT_THAT(links_of("[x](//) [x](/y) f(//comment) [x] (//y)"), IsEmpty());
+}
+
 TEST(Extract, S13_MarkdownAndHtmlChangeWhereALinkLeads) {
   EXPECT_THAT(links_of("[x](http://a.com\\@b.com)"),
               ElementsAre("http://a.com\\@b.com", "*http://a.com@b.com"));
@@ -206,6 +219,11 @@ TEST(Extract, RefusedUrlsOfTheWebAreLinksWhenTheyTryToBeHosts) {
 TEST(Extract, NestedUrlsAreLinks) {
   EXPECT_THAT(links_of("http://r.com/?u=%68%74tp%3A%2f%2Fevil.com"), Contains("^http://evil.com"));
   EXPECT_THAT(links_of("http://r.com/?u=%48TT%50%53://evil.com"), Contains("^HTTPS://evil.com"));
+  EXPECT_THAT(links_of("http://r.com/http%3a//evil.com/x"), Contains("^http://evil.com"));
+  EXPECT_THAT(links_of("http://r.com/?u=https:/evil.com"), Contains("^https:/evil.com"));
+  EXPECT_THAT(links_of("http://r.com/?u=http%3Aevil.com"), Contains("^http:evil.com"));
+  EXPECT_THAT(links_of("http://r.com/?u=http:x http://r.com/x-http:evil.com"),
+              ElementsAre("http://r.com/?u=http:x", "http://r.com/x-http:evil.com"));
   EXPECT_THAT(links_of("https://r.com/?u=https%3A%2F%2Fevil.com%2F%3Fv%3Dhttp%253A%252F%252Fx.com"
                        "&b=2"),
               Contains("^http://x.com"));
