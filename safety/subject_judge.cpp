@@ -72,7 +72,9 @@ SubjectJudge::JudgedText SubjectJudge::judge_text(std::string_view raw_text,
   std::string buffer;
   ExtractLimits limits;
   limits.links_max = config().links.links_max;
-  const Extraction extraction = extract_links(repair_utf8(raw_text, buffer), limits);
+  Extraction extraction = extract_links(repair_utf8(raw_text, buffer), limits);
+  std::erase_if(extraction.links,
+                [](const ExtractedLink& link) { return link.reading == Reading::kNowhere; });
   std::vector<JudgedLink> links;
   for (const ExtractedLink& link : extraction.links) links.push_back(judge_stable(link.url));
   judge_resolved(links);

@@ -32,7 +32,7 @@
 namespace han::safety {
 
 // Raised by hand whenever the same text gives other links; part of rules_version.
-inline constexpr int kExtractVersion = 2;
+inline constexpr int kExtractVersion = 3;
 
 inline constexpr std::size_t kExtractStepsPerByte = 24;
 inline constexpr std::size_t kExtractStepsBase = std::size_t{1} << 20;
@@ -48,6 +48,7 @@ enum class Reading : std::uint8_t {
   kAlternate,   // the longer or the shorter reading
   kObfuscated,  // after a disguise was taken off
   kNested,      // in the path, query or fragment of another link
+  kNowhere,     // a longer reading whose host is no name of the DNS: shown, and not judged
 };
 
 struct ExtractedLink {

@@ -46,6 +46,13 @@ char closer_of(char opener) {
   }
 }
 
+// Punctuation that Chinese and Japanese texts write behind a host without a space.
+bool is_fullwidth_mark(char32_t point) {
+  const bool is_in_block =
+      (point >= 0x3000 && point < 0x3040) || (point >= 0xFF00 && point < 0xFFF0);
+  return is_in_block && char_kind(point) == CharKind::kBreak;
+}
+
 }  // namespace
 
 void LinkScan::run() {
@@ -152,7 +159,15 @@ std::size_t LinkScan::offer_readings(LinkCandidate plain, std::size_t from, cons
     longer.is_scanned_next = true;
     const bool is_of_host = !has_path_before(from, ends.plain);
     if (is_of_host && !this->authority(from, ends.longest).has_user) longer.needs_suffix = true;
-    if (sink_.offer(longer)) taken = std::max(taken, ends.plain);
+    if (sink_.offer(longer)) {
+      taken = std::max(taken, ends.plain);
+    } else if (taken > 0 && longer.needs_suffix && plain.prefix.empty() &&
+               is_fullwidth_mark(code_point_at(text_, ends.plain).value)) {
+      longer.reading = Reading::kNowhere;
+      longer.needs_suffix = false;
+      longer.nested_from = std::string_view::npos;
+      sink_.offer(longer);
+    }
   }
   return taken;
 }

@@ -116,6 +116,7 @@ void BatchLookup::add_links(BatchSubjects& subjects, const Snapshot& snapshot) c
     BatchSubjects::TextLinks& own = subjects.links_of[i];
     own.is_over_budget = extraction.is_over_budget;
     for (ExtractedLink& link : extraction.links) {
+      if (link.reading == Reading::kNowhere) continue;
       own.uses.push_back({subjects.add_link(links_.item(std::move(link.url))), link.obfuscated,
                           link.reading == Reading::kAlternate});
     }

@@ -93,6 +93,14 @@ TEST_F(SubjectJudge, SaysWhereTheLinksStand) {
   EXPECT_EQ(judged.links[1].verdict.decision, Decision::kBlock);
 }
 
+TEST_F(SubjectJudge, S10_AReadingWithoutAHostOfTheDnsIsNotJudged) {
+  const Verdict verdict = text("https://plain.example.com\uff0cnext");
+  EXPECT_EQ(verdict.decision, Decision::kAllow);
+  EXPECT_EQ(verdict.links.size(), 1U);
+  ASSERT_EQ(hosts_.calls.size(), 1U);
+  EXPECT_THAT(hosts_.calls[0], ElementsAre("plain.example.com"));
+}
+
 TEST_F(SubjectJudge, S16_ALinkThatIsNotResolvedIsNeverAllowed) {
   const Verdict silent = text("see https://silent.example.com/");
   EXPECT_EQ(silent.decision, Decision::kIndeterminate);

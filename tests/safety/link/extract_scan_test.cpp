@@ -32,7 +32,7 @@ TEST(ExtractScan, WhatIsBehindABareHost) {
 
 TEST(ExtractScan, GoesOnBehindALink) {
   EXPECT_THAT(links_of("http://a.com\uff09https://b.com"),
-              ElementsAre("http://a.com", "https://b.com"));
+              ElementsAre("http://a.com", "!http://a.com\uff09https://b.com", "https://b.com"));
   EXPECT_THAT(links_of("http://a.com,http://b.com"), ElementsAre("http://a.com", "http://b.com"));
   EXPECT_THAT(links_of("http://a.com\u8c22http://b.com"),
               ElementsAre("http://a.com", "http://b.com"));

@@ -43,9 +43,12 @@ TEST(Extract, FindsNothingInOrdinaryText) {
 TEST(Extract, S10_CjkPunctuationGivesBothReadings) {
   EXPECT_THAT(links_of("http://t.cn/RZwjG7U\uff08\u5206\u4eab\u81ea x\uff09"),
               ElementsAre("http://t.cn/RZwjG7U", "~http://t.cn/RZwjG7U\uff08\u5206\u4eab\u81ea"));
-  EXPECT_THAT(links_of("https://example.com\uff0cnext"), ElementsAre("https://example.com"));
-  EXPECT_THAT(links_of("https://example.com\uff0cnext.net"),
-              ElementsAre("https://example.com", "http://next.net"));
+  EXPECT_THAT(links_of("https://example.com\uff0cnext"),
+              ElementsAre("https://example.com", "!https://example.com\uff0cnext"));
+  EXPECT_THAT(links_of("example.com\uff0cnext"), ElementsAre("http://example.com"));
+  EXPECT_THAT(
+      links_of("https://example.com\uff0cnext.net"),
+      ElementsAre("https://example.com", "!https://example.com\uff0cnext.net", "http://next.net"));
   // Nothing but punctuation behind: one reading.
   EXPECT_THAT(links_of("https://example.com/a\u3002"), ElementsAre("https://example.com/a"));
   // A full stop that IDNA reads as a dot.

@@ -15,7 +15,7 @@
 namespace han::tests {
 
 // "url" of each link, in order; with "~" before alternate readings, "*" before what was disguised,
-// "^" before nested ones.
+// "^" before nested ones, "!" before those that lead nowhere.
 inline std::vector<std::string> links_of(std::string_view text) {
   const auto extraction = safety::extract_links(text);
   EXPECT_FALSE(extraction.is_over_budget) << text;
@@ -27,6 +27,7 @@ inline std::vector<std::string> links_of(std::string_view text) {
     std::string mark;
     if (link.reading == safety::Reading::kAlternate) mark = "~";
     if (link.reading == safety::Reading::kNested) mark = "^";
+    if (link.reading == safety::Reading::kNowhere) mark = "!";
     if (link.obfuscated) mark += "*";
     urls.push_back(mark + link.url);
   }

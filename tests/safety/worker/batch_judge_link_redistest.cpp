@@ -151,6 +151,15 @@ TEST_F(BatchJudgeLinks, S13_ALinkInDisguiseIsJudgedAndMarked) {
   EXPECT_EQ(decision_of(ids[2]), "allow");
 }
 
+TEST_F(BatchJudgeLinks, S10_AReadingWithoutAHostOfTheDnsIsNotJudged) {
+  a_["good.test"] = found("8.8.8.8");
+  const auto ids = submit_texts({"http://good.test\uff0cnext", "http://good.test/\uff0cnext"});
+  process();
+  EXPECT_EQ(decision_of(ids[0]), "allow");
+  EXPECT_EQ(decision_of(ids[1]), "allow");
+  EXPECT_EQ(asked_, (std::map<std::string, int>{{"good.test", 2}}));
+}
+
 TEST_F(BatchJudgeLinks, MoreLinksThanMayBeIsIndeterminate) {
   std::string text;
   for (int i = 0; i < 250; ++i) text += "http://127.0.0." + std::to_string(i) + "/ ";
