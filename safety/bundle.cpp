@@ -50,6 +50,13 @@ ListEntry entry_of(const std::string& file, const Rule& rule) {
   return std::get<ListEntry>(parsed);
 }
 
+// A link that leads nowhere, or a file that cannot be looked at, stands there too: reading it fails,
+// and the bundle is not taken for one without it.
+bool stands_in_folder(const std::string& file) {
+  std::error_code error;
+  return fs::symlink_status(file, error).type() != fs::file_type::not_found;
+}
+
 }  // namespace
 
 struct Bundle::Source {
@@ -114,8 +121,8 @@ std::shared_ptr<const Bundle> Bundle::load(const std::string& path,
   source.folder = path;
   source.rules_file = (source.folder / "rules.yaml").string();
   source.lists_file = (source.folder / "lists.yaml").string();
-  const bool has_rules = fs::exists(source.rules_file, error);
-  const bool has_lists = fs::exists(source.lists_file, error);
+  const bool has_rules = stands_in_folder(source.rules_file);
+  const bool has_lists = stands_in_folder(source.lists_file);
   if (!has_rules && !has_lists) {
     throw ConfigError(path, 0, "", "holds neither rules.yaml nor lists.yaml; check the path");
   }

@@ -70,9 +70,12 @@ bool is_obeyed(std::string_view word, std::string_view rest) {
   if (is_word(word, "data")) return is_data(first_run(rest));
   if (is_word(word, "file")) return !rest.empty() && is_slash(rest.front());
   if (is_word(word, "magnet")) return rest.starts_with("?xt=");
+  if (is_word(word, "intent")) return first_run(rest).find("#Intent;") != std::string_view::npos;
   // Programs of the desktop that take commands; their names are long enough to mean nothing else.
   const bool takes_commands = is_word(word, "search-ms") || starts_with_word(word, "ms-");
-  return takes_commands && !rest.empty() && (is_ascii_alnum(rest.front()) || rest.front() == '/');
+  return takes_commands && !rest.empty() &&
+         (is_ascii_alnum(rest.front()) ||
+          std::string_view("/{%?").find(rest.front()) != std::string_view::npos);
 }
 
 }  // namespace

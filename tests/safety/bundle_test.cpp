@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <filesystem>
 #include <set>
 
 #include "safety/base/hex.h"
@@ -103,6 +104,20 @@ TEST_F(BundleTest, EitherFileMayBeLeftOut) {
   std::filesystem::remove(folder_.file("lists.yaml"));
   folder_.write_rules(kWordRule);
   EXPECT_EQ(folder_.load()->rule_count(), 1U);
+}
+
+TEST_F(BundleTest, AFileThatCannotBeReachedIsNotLeftOut) {
+  folder_.write_rules(kWordRule);
+  folder_.write_lists(kHostList);
+  folder_.write("hosts.txt", "a.test\n");
+  ASSERT_EQ(error(), "");
+  for (const char* name : {"rules.yaml", "lists.yaml"}) {
+    std::filesystem::rename(folder_.file(name), folder_.file("kept"));
+    std::filesystem::create_symlink("nowhere", folder_.file(name));
+    EXPECT_NE(error().find(name), std::string::npos) << error();
+    std::filesystem::rename(folder_.file("kept"), folder_.file(name));
+  }
+  EXPECT_EQ(error(), "");
 }
 
 TEST_F(BundleTest, TheVersionCoversRulesListsAndTheirContents) {

@@ -69,7 +69,7 @@ TEST(LinkConfig, WithoutTheSectionDnsIsRequiredAndWhatIsDangerousBlocks) {
     EXPECT_EQ(config.action(finding), FindingAction::kBlock) << config_word(finding);
   }
   EXPECT_EQ(config.scheme_finding("https"), std::nullopt);
-  for (const char* scheme : {"javascript", "data", "intent", "ms-msdt"}) {
+  for (const char* scheme : {"javascript", "data", "intent", "ms-msdt", "itms-services", "hcp"}) {
     EXPECT_EQ(config.scheme_finding(scheme), LinkFinding::kScheme) << scheme;
   }
   for (const char* scheme : {"ssh", "postgres", "tg"}) {

@@ -18,18 +18,26 @@ struct Case {
 };
 
 TEST(ExtractScheme, IsFoundBeforeItsColon) {
-  for (const Case& c :
-       {Case{"http://a", SchemeKind::kWeb, 0, 7}, Case{"x HTTPS://a", SchemeKind::kWeb, 2, 10},
-        Case{"_http://a", SchemeKind::kWeb, 1, 8}, Case{"xhttp://a", SchemeKind::kWeb, 1, 8},
-        Case{"wss://a", SchemeKind::kWeb, 0, 6}, Case{"http:a", SchemeKind::kSloppy, 0, 5},
-        Case{"http:/a", SchemeKind::kSloppy, 0, 6}, Case{"http:\\\\a", SchemeKind::kWeb, 0, 7},
-        Case{"http:///a", SchemeKind::kWeb, 0, 8},
-        Case{"javascript:f()", SchemeKind::kObeyed, 0, 11},
-        Case{"data:text/html,x", SchemeKind::kObeyed, 0, 5},
-        Case{"data:,x", SchemeKind::kObeyed, 0, 5}, Case{"file:/x", SchemeKind::kObeyed, 0, 5},
-        Case{"ms-word:ofe|u|x", SchemeKind::kObeyed, 0, 8},
-        Case{"magnet:?xt=urn", SchemeKind::kObeyed, 0, 7}, Case{"tg://a", SchemeKind::kOther, 0, 5},
-        Case{"1tg://a", SchemeKind::kOther, 1, 6}, Case{"news://a", SchemeKind::kOther, 0, 7}}) {
+  for (const Case& c : {Case{"http://a", SchemeKind::kWeb, 0, 7},
+                        Case{"x HTTPS://a", SchemeKind::kWeb, 2, 10},
+                        Case{"_http://a", SchemeKind::kWeb, 1, 8},
+                        Case{"xhttp://a", SchemeKind::kWeb, 1, 8},
+                        Case{"wss://a", SchemeKind::kWeb, 0, 6},
+                        Case{"http:a", SchemeKind::kSloppy, 0, 5},
+                        Case{"http:/a", SchemeKind::kSloppy, 0, 6},
+                        Case{"http:\\\\a", SchemeKind::kWeb, 0, 7},
+                        Case{"http:///a", SchemeKind::kWeb, 0, 8},
+                        Case{"javascript:f()", SchemeKind::kObeyed, 0, 11},
+                        Case{"data:text/html,x", SchemeKind::kObeyed, 0, 5},
+                        Case{"data:,x", SchemeKind::kObeyed, 0, 5},
+                        Case{"file:/x", SchemeKind::kObeyed, 0, 5},
+                        Case{"ms-word:ofe|u|x", SchemeKind::kObeyed, 0, 8},
+                        Case{"ms-officecmd:{\"id\":3}", SchemeKind::kObeyed, 0, 13},
+                        Case{"intent:#Intent;action=x;end", SchemeKind::kObeyed, 0, 7},
+                        Case{"magnet:?xt=urn", SchemeKind::kObeyed, 0, 7},
+                        Case{"tg://a", SchemeKind::kOther, 0, 5},
+                        Case{"1tg://a", SchemeKind::kOther, 1, 6},
+                        Case{"news://a", SchemeKind::kOther, 0, 7}}) {
     const std::string text = c.text;
     const auto found = find_scheme(text, text.find(':'), 0);
     ASSERT_TRUE(found) << text;
