@@ -50,8 +50,8 @@ ListEntry entry_of(const std::string& file, const Rule& rule) {
   return std::get<ListEntry>(parsed);
 }
 
-// A link that leads nowhere, or a file that cannot be looked at, stands there too: reading it fails,
-// and the bundle is not taken for one without it.
+// A link that leads nowhere, or a file that cannot be looked at, stands there too: reading it
+// fails, and the bundle is not taken for one without it.
 bool stands_in_folder(const std::string& file) {
   std::error_code error;
   return fs::symlink_status(file, error).type() != fs::file_type::not_found;
