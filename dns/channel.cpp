@@ -112,6 +112,15 @@ std::optional<Failure> refusal_of(Rcode rcode) {
 void start_library() {
   static const int kStatus = ares_library_init(ARES_LIB_INIT_ALL);
   if (kStatus != ARES_SUCCESS) throw std::runtime_error("c-ares does not start");
+#ifndef ARES_OPT_QUERY_CACHE
+  // From 1.31 it has a cache, which only a program that was built with it can switch off.
+  constexpr int kFirstWithCache = 0x011F00;
+  int version = 0;
+  ares_version(&version);
+  if (version >= kFirstWithCache) {
+    throw std::runtime_error("c-ares is newer than the one this program was built with: rebuild");
+  }
+#endif
 }
 
 }  // namespace

@@ -19,6 +19,9 @@ std::unique_ptr<dns::Resolver> make_resolver(std::vector<std::string> servers) {
   } catch (const std::invalid_argument&) {
     throw Failure(ExitCode::kUsage, "a DNS server's address is none",
                   "write an IP address, and :PORT behind it if it is not 53");
+  } catch (const std::runtime_error&) {
+    throw Failure(ExitCode::kFailure, "c-ares cannot be set up, or is not that of the build",
+                  "install the release of this system, or give --no-dns");
   }
 }
 
