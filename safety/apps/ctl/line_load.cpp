@@ -81,7 +81,7 @@ bool LineLoad::load_line(LineReader& reader) {
 }
 
 void LineLoad::add(std::string_view line, std::uint64_t number) {
-  pgqueue::NewTask task = parse_submit_line(line);
+  pgqueue::NewTask task = parse_submit_line(line, options_.kind);
   if (!task.priority_class) task.priority_class = options_.priority_class;
   if (!task.idempotency_key && options_.key_prefix) {
     task.idempotency_key = *options_.key_prefix + "-" + std::to_string(number);

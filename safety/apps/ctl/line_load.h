@@ -27,6 +27,7 @@ struct LineLoadOptions {
   // A line without a key has this, a dash and the line's number for one.
   std::optional<std::string> key_prefix;
   std::optional<std::int16_t> priority_class;  // of lines that say none
+  std::string kind;
 };
 
 class LineLoad {

@@ -32,6 +32,7 @@ constexpr ArgumentRange kTimeoutRange{1, 24 * 3600};
 constexpr ArgumentRange kSkipRange{0, INT64_MAX};
 
 struct SubmitOptions {
+  std::string kind;
   std::vector<std::string> texts;
   std::optional<std::string> lines;
   std::optional<std::int64_t> skip;
@@ -57,11 +58,11 @@ void check_usage(const SubmitOptions& options) {
     throw Failure(ExitCode::kUsage, what, fix);
   };
   if (options.texts.empty() != options.lines.has_value()) {
-    refuse("texts come either as arguments or by --lines", "give one of the two");
+    refuse("subjects come either as arguments or by --lines", "give one of the two");
   }
   const bool names_one = options.key || options.subject || options.version;
   if (names_one && options.texts.size() != 1) {
-    refuse("--key, --subject and --version name one text", "give one text, or put them into lines");
+    refuse("--key, --subject and --version name one subject", "give one, or put them into lines");
   }
   if ((options.skip || options.keys) && !options.lines) {
     refuse("--skip and --keys speak of lines", "give --lines FILE too");
@@ -74,10 +75,10 @@ void check_usage(const SubmitOptions& options) {
 
 pgqueue::NewTask task_of(const std::string& text, const SubmitOptions& options) {
   pgqueue::NewTask task;
-  task.kind = kTextKind;
+  task.kind = options.kind;
   task.payload = text == "-" ? Input::open("-").read(kPayloadBytesMax + 1) : text;
   if (task.payload.size() > kPayloadBytesMax) {
-    throw Failure(ExitCode::kFailure, "a text is longer than 2 MiB, nothing was submitted",
+    throw Failure(ExitCode::kFailure, "a subject is longer than 2 MiB, nothing was submitted",
                   "leave it out; more than 1 MiB is never judged");
   }
   task.idempotency_key = options.key;
@@ -147,7 +148,8 @@ class SubmitRun {
     load_.emplace(LineLoadOptions{.path = *options_.lines,
                                   .skip = static_cast<std::uint64_t>(options_.skip.value_or(0)),
                                   .key_prefix = options_.keys,
-                                  .priority_class = options_.class_given()},
+                                  .priority_class = options_.class_given(),
+                                  .kind = options_.kind},
                   submitter_, *stop_, Progress::on_terminal());
     load_->run();
     loaded_at_ = system_clock().now();
@@ -266,7 +268,7 @@ class SubmitRun {
     const auto line = load_ ? load_->first_conflict() : std::nullopt;
     throw Failure(ExitCode::kFailure,
                   std::to_string(conflicts) +
-                      " tasks conflict: their key or subject version stands for another text",
+                      " tasks conflict: their key or subject version stands for another one",
                   std::string("use a new key or a newer version") +
                       (line ? ", first in line " + std::to_string(*line) : ""));
   }
@@ -284,9 +286,36 @@ class SubmitRun {
   std::uint64_t tasks_without_verdict_ = 0;
 };
 
-ExitCode submit_text(const SubmitOptions& options) {
+ExitCode submit(const SubmitOptions& options) {
   check_usage(options);
   return SubmitRun(options).run();
+}
+
+// One kind's command; `help` is its usage and what a line of --lines is.
+void add_submit_leaf(CLI::App& group, Command& command, std::string_view kind, const char* subjects,
+                     const char* help) {
+  const std::string title =
+      std::string("Submit ").append(subjects).append("; with --wait exits 0, 10 or 11 like check");
+  CLI::App& leaf = add_leaf(group, std::string(kind), title, help, kVerdictCodes);
+  const auto options = std::make_shared<SubmitOptions>();
+  options->kind = kind;
+  add_operands(leaf, kind == kLinkKind ? "URL" : "TEXT", options->texts,
+               "Subjects; - reads one from standard input");
+  add_string(leaf, "--lines", options->lines, "Submit the lines of this file; - standard input");
+  add_integer(leaf, "--skip", kSkipRange, options->skip, "Pass over the first lines (0)");
+  add_string(leaf, "--keys", options->keys,
+             "Lines without a key get this, a dash and the line's number for one");
+  add_flag(leaf, "--ids", options->ids, "Print the id of each line's task too");
+  add_string(leaf, "--caller", options->caller, "The registered caller (safetyctl)");
+  add_string(leaf, "--key", options->key, "Idempotency key of the one subject");
+  add_string(leaf, "--subject", options->subject, "Subject id of the one subject, with --version");
+  add_integer(leaf, "--version", kVersionRange, options->version, "Version of the subject");
+  add_integer(leaf, "--class", kClassRange, options->priority_class,
+              "Priority class, 0 is the most urgent (1)");
+  add_flag(leaf, "--wait", options->wait, "Wait until every task is finished");
+  add_integer(leaf, "--timeout", kTimeoutRange, options->timeout, "Seconds to wait (60)");
+  add_database_options(leaf, options->database);
+  set_run(leaf, command, options, submit);
 }
 
 }  // namespace
@@ -294,33 +323,18 @@ ExitCode submit_text(const SubmitOptions& options) {
 void add_submit_command(CLI::App& app, Command& command) {
   CLI::App& group = add_group(app, "submit", "Put subjects into the queue",
                               "safetyctl submit text --wait 'hello there'");
-  CLI::App& leaf =
-      add_leaf(group, "text", "Submit texts; with --wait exits 0, 10 (block) or 11 like check",
-               "safetyctl submit text --wait 'hello there'\n"
-               "  safetyctl submit text --caller chat --lines messages.jsonl --keys import-7\n"
-               "A line is a JSON string or an object with text and any of key, subject_id,\n"
-               "subject_version, class, fairness_bucket, run_after_ms, decide_within_ms.\n"
-               "Lines are submitted in order. What ends a load says up to which line it came: go\n"
-               "on with --skip, or run it again when every line has a key (--keys).\n"
-               "Workers are told over MESSAGE_SAFETY_REDIS_URL (or _URL_FILE) if it is set.",
-               kVerdictCodes);
-  const auto options = std::make_shared<SubmitOptions>();
-  add_operands(leaf, "TEXT", options->texts, "Texts; - reads one from standard input");
-  add_string(leaf, "--lines", options->lines, "Submit the lines of this file; - standard input");
-  add_integer(leaf, "--skip", kSkipRange, options->skip, "Pass over the first lines (0)");
-  add_string(leaf, "--keys", options->keys,
-             "Lines without a key get this, a dash and the line's number for one");
-  add_flag(leaf, "--ids", options->ids, "Print the id of each line's task too");
-  add_string(leaf, "--caller", options->caller, "The registered caller (safetyctl)");
-  add_string(leaf, "--key", options->key, "Idempotency key of the one text");
-  add_string(leaf, "--subject", options->subject, "Subject id of the one text, with --version");
-  add_integer(leaf, "--version", kVersionRange, options->version, "Version of the subject");
-  add_integer(leaf, "--class", kClassRange, options->priority_class,
-              "Priority class, 0 is the most urgent (1)");
-  add_flag(leaf, "--wait", options->wait, "Wait until every task is finished");
-  add_integer(leaf, "--timeout", kTimeoutRange, options->timeout, "Seconds to wait (60)");
-  add_database_options(leaf, options->database);
-  set_run(leaf, command, options, submit_text);
+  add_submit_leaf(
+      group, command, kTextKind, "texts",
+      "safetyctl submit text --wait 'hello there'\n"
+      "  safetyctl submit text --caller chat --lines messages.jsonl --keys import-7\n"
+      "A line is a JSON string or an object with text and any of key, subject_id,\n"
+      "subject_version, class, fairness_bucket, run_after_ms, decide_within_ms.\n"
+      "Lines are submitted in order. What ends a load says up to which line it came: go\n"
+      "on with --skip, or run it again when every line has a key (--keys).\n"
+      "Workers are told over MESSAGE_SAFETY_REDIS_URL (or _URL_FILE) if it is set.");
+  add_submit_leaf(group, command, kLinkKind, "links",
+                  "safetyctl submit link --wait https://example.com/\n"
+                  "A line of --lines is as that of `submit text`, with url in place of text.");
 }
 
 }  // namespace han::safety

@@ -16,10 +16,13 @@ using pgqueue::NewTask;
 constexpr std::size_t kNameBytesMax = 200;
 constexpr std::string_view kNameRule = "must be 1 to 200 bytes of UTF-8 without NUL";
 constexpr std::chrono::milliseconds kDecideDefault{std::int64_t{24} * 3600 * 1000};
-constexpr std::array<std::string_view, 9> kFields = {
-    "text",         "payload",          "key",
-    "subject_id",   "subject_version",  "class",
-    "run_after_ms", "decide_within_ms", "fairness_bucket"};
+// Beside the subject's own.
+constexpr std::array<std::string_view, 8> kFields = {
+    "payload", "key",          "subject_id",       "subject_version",
+    "class",   "run_after_ms", "decide_within_ms", "fairness_bucket"};
+
+// The field that holds the subject.
+std::string_view subject_field(std::string_view kind) { return kind == kLinkKind ? "url" : "text"; }
 
 [[noreturn]] void fail(std::string_view field, std::string_view fix) {
   throw SubmitLineError(std::string(field).append(": ").append(fix));
@@ -53,7 +56,7 @@ void set_field(NewTask& task, JsonField& field) {
     return static_cast<std::int16_t>(integer_of(field, range));
   };
   const std::string& name = field.name;
-  if (name == "text" || name == "payload") {
+  if (name == "text" || name == "url" || name == "payload") {
     task.payload = text_of(field);
   } else if (name == "key") {
     task.idempotency_key = name_of(field);
@@ -73,27 +76,31 @@ void set_field(NewTask& task, JsonField& field) {
   }
 }
 
-NewTask task_of_object(std::string_view line) {
+NewTask task_of_object(std::string_view line, std::string_view subject) {
   NewTask task;
   JsonObjectReader reader(line);
   JsonField field;
-  std::array<bool, kFields.size()> has{};
+  std::array<bool, kFields.size() + 1> has{};  // the last one is the subject
   while (true) {
     const auto next = reader.next(field);
     if (next == JsonObjectReader::Next::kMalformed) fail("the line", "is no valid JSON object");
     if (next == JsonObjectReader::Next::kEnd) break;
     const auto* known = std::find(kFields.begin(), kFields.end(), field.name);
-    if (known == kFields.end()) {
-      fail("a key is not known",
-           "use text (or payload), key, subject_id, subject_version, class, "
-           "fairness_bucket, run_after_ms, decide_within_ms");
+    if (known == kFields.end() && field.name != subject) {
+      std::string fix = "use ";
+      fix.append(subject).append(
+          " (or payload), key, subject_id, subject_version, class, "
+          "fairness_bucket, run_after_ms, decide_within_ms");
+      fail("a key is not known", fix);
     }
     if (std::exchange(has[static_cast<std::size_t>(known - kFields.begin())], true)) {
       fail(field.name, "comes twice, leave one out");
     }
     set_field(task, field);
   }
-  if (has[0] == has[1]) fail("text", has[0] ? "leave it or payload out" : "is required");
+  if (has.front() == has.back()) {
+    fail(subject, has.front() ? "leave it or payload out" : "is required");
+  }
   return task;
 }
 
@@ -119,16 +126,18 @@ void check_new_task(const NewTask& task) {
   }
 }
 
-NewTask parse_submit_line(std::string_view line) {
+NewTask parse_submit_line(std::string_view line, std::string_view kind) {
   NewTask task;
   if (starts_with_json(line, '{')) {
-    task = task_of_object(line);
+    task = task_of_object(line, subject_field(kind));
   } else if (auto text = decode_json_string(line)) {
     task.payload = std::move(*text);
   } else {
-    fail("the line", "must be a JSON string or an object with \"text\"");
+    fail("the line", std::string("must be a JSON string or an object with \"")
+                         .append(subject_field(kind))
+                         .append("\""));
   }
-  task.kind = kTextKind;
+  task.kind = kind;
   check_new_task(task);
   return task;
 }

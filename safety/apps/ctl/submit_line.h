@@ -1,6 +1,7 @@
-// One line of `submit text --lines` as a task.
+// One line of `submit text --lines`, or of `submit link --lines`, as a task.
 //
-// A line is a JSON string, the text, or an object with "text" (or "payload", the same) and any of
+// A line is a JSON string, the text or URL, or an object with "text" or "url", by the kind (or
+// "payload", the same), and any of
 // "key", "subject_id", "subject_version", "class", "fairness_bucket", "run_after_ms",
 // "decide_within_ms", each once. A text is taken as json_string.h says; a name must be whole.
 //
@@ -26,12 +27,13 @@ class SubmitLineError : public std::runtime_error {
 
 inline constexpr std::size_t kPayloadBytesMax = std::size_t{2} << 20;
 inline constexpr std::string_view kTextKind = "text";
+inline constexpr std::string_view kLinkKind = "link";
 inline constexpr std::int64_t kDelayMsMax = std::int64_t{30} * 24 * 3600 * 1000;
 inline constexpr ArgumentRange kClassRange{0, 9};
 inline constexpr ArgumentRange kBucketRange{0, 255};
 inline constexpr ArgumentRange kVersionRange{0, INT64_MAX};
 
-pgqueue::NewTask parse_submit_line(std::string_view line);
+pgqueue::NewTask parse_submit_line(std::string_view line, std::string_view kind = kTextKind);
 
 // What the database would refuse without naming the task; also for tasks made of arguments.
 void check_new_task(const pgqueue::NewTask& task);

@@ -244,5 +244,15 @@ TEST_F(SubmitCommand, AnEmptyInputSubmitsNothing) {
   EXPECT_EQ(submit_text({"--lines", "-", "--wait"}, "").code, 0);
 }
 
+TEST_F(SubmitCommand, SubmitsLinksToo) {
+  const std::string lines = "\"https://b.example/\"\n{\"url\":\"https://c.example/\"}\n";
+  EXPECT_EQ(run_ctl({"submit", "link", "https://a.example/"}, options()).code, 0);
+  EXPECT_EQ(run_ctl({"submit", "link", "--lines", "-"}, options(lines)).code, 0);
+  EXPECT_EQ(
+      value("SELECT string_agg(kind || ' ' || convert_from(payload, 'UTF8'), '|' ORDER BY id) "
+            "FROM message_safety.safety_tasks"),
+      "link https://a.example/|link https://b.example/|link https://c.example/");
+}
+
 }  // namespace
 }  // namespace han::tests

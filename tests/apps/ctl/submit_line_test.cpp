@@ -91,5 +91,14 @@ TEST(SubmitLine, TakesATextOfTheLargestSize) {
   EXPECT_EQ(parse_submit_line("\"" + text + "\"").payload, text);
 }
 
+TEST(SubmitLine, ALinkHasAUrlInPlaceOfAText) {
+  const auto task = parse_submit_line(R"({"url":"https://a.example/","class":2})", "link");
+  EXPECT_EQ(task.kind, "link");
+  EXPECT_EQ(task.payload, "https://a.example/");
+  EXPECT_EQ(parse_submit_line(R"("https://a.example/")", "link").kind, "link");
+  EXPECT_THROW(parse_submit_line(R"({"text":"t"})", "link"), safety::SubmitLineError);
+  EXPECT_THROW(parse_submit_line(R"({"url":"u"})"), safety::SubmitLineError);
+}
+
 }  // namespace
 }  // namespace han::tests
