@@ -92,7 +92,7 @@ struct BatchJudge::Work {
   }
 };
 
-BatchJudge::BatchJudge(JudgeParts parts) : parts_(std::move(parts)) {}
+BatchJudge::BatchJudge(JudgeParts parts) : parts_(parts) {}
 
 void BatchJudge::sort_text(const pgqueue::ClaimedTask& task, Work& work) {
   const Snapshot& snapshot = *work.snapshot;

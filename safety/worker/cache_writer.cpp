@@ -97,7 +97,7 @@ CacheWrites CacheWriter::take() {
   const std::size_t count = std::min(options_.batch, waiting_.size());
   for (std::size_t i = 0; i < count; ++i) {
     std::visit(
-        [&](auto&& write) {
+        [&](auto& write) {
           mutex_.assert_held();
           bytes_ -= write.bytes.size();
           using Write = std::decay_t<decltype(write)>;
@@ -109,7 +109,7 @@ CacheWrites CacheWriter::take() {
             taken.links.push_back(std::move(write));
           }
         },
-        std::move(waiting_.front()));
+        waiting_.front());
     waiting_.pop_front();
   }
   is_writing_ = count > 0;
