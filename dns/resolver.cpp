@@ -64,6 +64,7 @@ struct Flight {
   AnswerReader reader;
   // Under the loop's mutex.
   std::vector<std::weak_ptr<Call>> calls;
+  bool is_asked = false;
   std::optional<Resolution> result;
 };
 
@@ -211,7 +212,9 @@ std::vector<Resolution> Resolver::Loop::resolve(std::span<const Question> questi
     if (flight == nullptr) {
       results.emplace_back(std::get<Failure>(item));
     } else {
-      results.push_back((*flight)->result.value_or(Failure::kTimeout));
+      // What only waited behind others says nothing about the servers, or about the name.
+      const Failure late = (*flight)->is_asked ? Failure::kTimeout : Failure::kOverload;
+      results.push_back((*flight)->result.value_or(late));
     }
   }
   return results;
@@ -267,6 +270,7 @@ bool Resolver::Loop::start_flights() {
         continue;
       }
       ++under_way_;
+      flight->is_asked = true;
       starting.push_back(std::move(flight));
     }
   }

@@ -83,7 +83,8 @@ class Resolver {
   Resolver(const Resolver&) = delete;
   Resolver& operator=(const Resolver&) = delete;
 
-  // One outcome for each question, in order. What is not known at the deadline is kTimeout.
+  // One outcome for each question, in order. What is not known at the deadline is kTimeout, or
+  // kOverload when it still waited to be asked.
   std::vector<Resolution> resolve(std::span<const Question> questions, safety::Deadline deadline);
   Resolution resolve(const Question& question, safety::Deadline deadline);
 

@@ -191,7 +191,10 @@ TEST(ResolverFault, TheDeadlineIsKeptAndALaterCallerJoins) {
   LyingDns server(one_address);
   server.hold();
   Resolver resolver({.servers = {server.address()}, .timeout = std::chrono::seconds(30)});
-  EXPECT_EQ(resolver.resolve({"a.test", RecordType::kA}, in(20)), Resolution(Failure::kTimeout));
+  // On a slow machine it was not even asked by then.
+  EXPECT_TRUE(
+      std::holds_alternative<Failure>(resolver.resolve({"a.test", RecordType::kA}, in(20))));
+  ASSERT_TRUE(await([&] { return server.query_count() == 1; }));
   EXPECT_EQ(resolver.resolve({"a.test", RecordType::kA}, in(0)), Resolution(Failure::kTimeout));
   std::jthread release([&] {
     EXPECT_TRUE(await([&] { return resolver.stats().questions == 3; }));
@@ -234,8 +237,9 @@ TEST(ResolverFault, AWaitingQuestionThatNobodyWantsAnyMoreIsNotAsked) {
       {.servers = {server.address()}, .timeout = std::chrono::seconds(30), .in_flight_max = 1});
   std::jthread caller([&] { ask(resolver, "first.test"); });
   ASSERT_TRUE(await([&] { return server.query_count() == 1; }));
+  // It says nothing about the name, or about the servers.
   EXPECT_EQ(resolver.resolve({"second.test", RecordType::kA}, in(1)),
-            Resolution(Failure::kTimeout));
+            Resolution(Failure::kOverload));
   server.release();
   caller.join();
   EXPECT_TRUE(std::holds_alternative<Answer>(ask(resolver, "third.test")));
