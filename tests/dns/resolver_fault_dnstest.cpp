@@ -191,9 +191,7 @@ TEST(ResolverFault, TheDeadlineIsKeptAndALaterCallerJoins) {
   LyingDns server(one_address);
   server.hold();
   Resolver resolver({.servers = {server.address()}, .timeout = std::chrono::seconds(30)});
-  // On a slow machine it was not even asked by then.
-  EXPECT_TRUE(
-      std::holds_alternative<Failure>(resolver.resolve({"a.test", RecordType::kA}, in(20))));
+  std::jthread first([&] { ask(resolver, "a.test"); });
   ASSERT_TRUE(await([&] { return server.query_count() == 1; }));
   EXPECT_EQ(resolver.resolve({"a.test", RecordType::kA}, in(0)), Resolution(Failure::kTimeout));
   std::jthread release([&] {
