@@ -27,6 +27,8 @@
 //     no_data       link.dns.no_data        monitor  the host has no address
 //     stale         link.dns.stale          monitor  judged by an answer past its time
 //
+// An IPv4 address that stands alone in a text, without scheme, port and path, is noted for its
+// class and not blocked, whatever the action of `address`; networks.block still counts.
 // address, scheme and invalid cannot be ignored. Schemes that run or read something on the reader's
 // side (javascript, data, file, ...) cannot be listed.
 //
@@ -71,6 +73,8 @@ inline constexpr std::size_t kLinkFindings = 15;
 std::string_view config_word(LinkFinding finding);
 std::string_view rule_id(LinkFinding finding);
 inline constexpr std::string_view kLinkAddressPrefix = "link.address.";
+// Of an address in networks.block.
+inline constexpr std::string_view kLinkAddressBlocked = "link.address.blocked";
 
 enum class FindingAction : std::uint8_t { kBlock, kMonitor, kIgnore };
 

@@ -63,7 +63,8 @@ struct TextLink {
   std::string url_hash;  // 64 lower-case hex digits
   Verdict verdict;
   bool is_obfuscated = false;
-  bool is_alternate = false;  // a longer or shorter reading of another link (link/extract.h)
+  bool is_alternate = false;     // a longer or shorter reading of another link (link/extract.h)
+  bool is_bare_address = false;  // four numbers alone
 };
 
 }  // namespace han::safety

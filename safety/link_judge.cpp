@@ -14,8 +14,6 @@
 namespace han::safety {
 namespace {
 
-constexpr std::string_view kBlockedNetwork = "blocked";
-
 // The lists that decide are hits; those that are outranked, or only watch, are recorded.
 void add_match(const ListMatch& match, bool is_lifted, LinkFindings& found) {
   for (const ListHit& hit : match.hits) {
@@ -103,7 +101,7 @@ LinkJudge::~LinkJudge() = default;
 void LinkJudge::add_class(const IpAddress& address, LinkFindings& found) const {
   switch (networks_.judge(address)) {
     case dns::NetworkPolicy::Stance::kBlocked:
-      found.add_address(kBlockedNetwork);
+      found.add_address(kLinkAddressBlocked.substr(kLinkAddressPrefix.size()));
       break;
     case dns::NetworkPolicy::Stance::kNotGlobal:
       found.add_address(dns::classify(address).name);

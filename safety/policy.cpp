@@ -229,6 +229,18 @@ bool leads_nowhere(const TextLink& link) {
          std::all_of(rules.begin(), rules.end(), is_absence);
 }
 
+// "The router is 192.168.0.1" sends nobody there: what IANA says of numbers that stand alone in a
+// text is noted and blocks nothing. Lists and networks of the operator still do.
+Decision decision_in_text(const TextLink& link) {
+  const auto is_class = [](const std::string& id) {
+    return id.starts_with(kLinkAddressPrefix) && id != kLinkAddressBlocked;
+  };
+  const std::vector<std::string>& rules = link.verdict.rules;
+  const bool is_mention = link.is_bare_address && link.verdict.decision == Decision::kBlock &&
+                          std::all_of(rules.begin(), rules.end(), is_class);
+  return is_mention ? Decision::kMonitor : link.verdict.decision;
+}
+
 }  // namespace
 
 Verdict join_links(Verdict text, std::span<const TextLink> links, bool is_over_budget,
@@ -247,12 +259,14 @@ Verdict join_links(Verdict text, std::span<const TextLink> links, bool is_over_b
   for (const TextLink& link : links) {
     if (leads_nowhere(link)) continue;
     const auto [place, is_new] = places.emplace(link.url_hash, text.links.size());
+    const Decision own = decision_in_text(link);
     if (is_new) {
-      text.links.push_back({link.url_hash, link.verdict.decision, link.verdict.rules});
+      text.links.push_back({link.url_hash, own, link.verdict.rules});
       merge(text.monitor_rules, link.verdict.monitor_rules);
       merge(text.categories, link.verdict.categories);
     }
     LinkVerdict& part = text.links[place->second];
+    part.decision = combine(part.decision, own);
     if (link.is_obfuscated && obfuscated != FindingAction::kIgnore) {
       merge(part.rules, {std::string(rule_id(LinkFinding::kObfuscated))});
       part.decision =

@@ -82,7 +82,7 @@ SubjectJudge::JudgedText SubjectJudge::judge_text(std::string_view raw_text,
   for (std::size_t i = 0; i < links.size(); ++i) {
     const ExtractedLink& place = extraction.links[i];
     parts.push_back({links[i].url_hash, links[i].verdict, place.obfuscated,
-                     place.reading == Reading::kAlternate});
+                     place.reading == Reading::kAlternate, place.is_bare_address});
     judged.links.push_back({place.start, place.end, place.obfuscated, std::move(links[i].url_hash),
                             std::move(links[i].verdict)});
   }

@@ -58,6 +58,7 @@ struct ExtractedLink {
   std::size_t end = 0;
   bool obfuscated = false;
   Reading reading = Reading::kPlain;
+  bool is_bare_address = false;  // an IPv4 address in four numbers and nothing else
   bool operator==(const ExtractedLink&) const = default;
 };
 

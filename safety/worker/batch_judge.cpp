@@ -196,7 +196,8 @@ std::shared_ptr<const SubjectResult> BatchJudge::result_of_text(std::size_t text
     std::vector<TextLink> judged;
     for (const auto& use : links.uses) {
       judged.push_back({to_hex(work.subjects->links[use.link].hash),
-                        verdict_of_link(use.link, work), use.is_obfuscated, use.is_alternate});
+                        verdict_of_link(use.link, work), use.is_obfuscated, use.is_alternate,
+                        use.is_bare_address});
     }
     verdict = snapshot.judge().join(std::move(verdict), judged, links.is_over_budget);
   }

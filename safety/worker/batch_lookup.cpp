@@ -118,7 +118,7 @@ void BatchLookup::add_links(BatchSubjects& subjects, const Snapshot& snapshot) c
     for (ExtractedLink& link : extraction.links) {
       if (link.reading == Reading::kNowhere) continue;
       own.uses.push_back({subjects.add_link(links_.item(std::move(link.url))), link.obfuscated,
-                          link.reading == Reading::kAlternate});
+                          link.reading == Reading::kAlternate, link.is_bare_address});
     }
   }
 }

@@ -27,6 +27,7 @@ class BatchSubjects {
     std::size_t link;  // among links
     bool is_obfuscated;
     bool is_alternate;
+    bool is_bare_address;
   };
   struct TextLinks {
     std::vector<LinkUse> uses;

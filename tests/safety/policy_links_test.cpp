@@ -256,5 +256,25 @@ TEST(PolicyLinks, MoreLinksThanAreJudgedIsIndeterminateUnlessSomethingBlocks) {
             Decision::kBlock);
 }
 
+TEST(PolicyLinks, AnAddressThatStandsAloneIsAMention) {
+  TextLink bare = link("1", Decision::kBlock, {"link.address.private"});
+  bare.is_bare_address = true;
+  const Verdict verdict = join(text(Decision::kAllow), {bare});
+  EXPECT_EQ(verdict.decision, Decision::kMonitor);
+  EXPECT_THAT(verdict.rules, ElementsAre("link.address.private"));
+  EXPECT_EQ(verdict.links[0].decision, Decision::kMonitor);
+  // The same address as a link, before or behind it.
+  const TextLink whole = link("1", Decision::kBlock, {"link.address.private"});
+  EXPECT_EQ(join(text(Decision::kAllow), {bare, whole}).decision, Decision::kBlock);
+  EXPECT_EQ(join(text(Decision::kAllow), {bare, whole}).links[0].decision, Decision::kBlock);
+  EXPECT_EQ(join(text(Decision::kAllow), {whole, bare}).decision, Decision::kBlock);
+  // What the operator named.
+  for (const char* rule : {"link.address.blocked", "list.bad"}) {
+    TextLink named = link("1", Decision::kBlock, {rule});
+    named.is_bare_address = true;
+    EXPECT_EQ(join(text(Decision::kAllow), {named}).decision, Decision::kBlock) << rule;
+  }
+}
+
 }  // namespace
 }  // namespace han::tests

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "tests/safety/link/extract_texts.h"
 
 namespace han::tests {
@@ -337,6 +339,19 @@ TEST(Extract, HonestTextsAreWithinTheBudget) {
   EXPECT_FALSE(extraction.is_over_budget);
   EXPECT_EQ(extraction.links.size(), 100U);  // each with a longer reading
   EXPECT_FALSE(extract_links(repeated("Mr. X: yes. It is so. ", 3000)).is_over_budget);
+}
+
+TEST(Extract, AnAddressThatStandsAloneIsMarked) {
+  const auto is_bare = [](std::string_view text) {
+    const auto links = extract_links(text).links;
+    return std::any_of(links.begin(), links.end(),
+                       [](const auto& link) { return link.is_bare_address; });
+  };
+  EXPECT_TRUE(is_bare("the router is 192.168.0.1."));
+  for (const char* text :
+       {"192.168.0.1/x", "192.168.0.1:80", "http://192.168.0.1", "192.168.0[.]1", "a.example 1"}) {
+    EXPECT_FALSE(is_bare(text)) << text;
+  }
 }
 
 }  // namespace
