@@ -31,7 +31,7 @@ constexpr CharKind kBreak = CharKind::kBreak;
 constexpr CharKind kDot = CharKind::kDot;
 
 // Sorted; what lies between is kHost. Joiners and other ignorable characters (U+00AD, U+200B..D,
-// U+2060..4, U+FEFF) are kHost: IDNA takes them out of hosts.
+// U+2060..4, U+206A..F, U+FEFF) are kHost: IDNA takes them out of hosts.
 constexpr std::array kRanges = std::to_array<Range>({
     {0x0080, 0x00A0, kSpace},   {0x00A1, 0x00A1, kBreak}, {0x00A7, 0x00A7, kBreak},
     {0x00AB, 0x00AB, kBreak},   {0x00B6, 0x00B6, kBreak}, {0x00BB, 0x00BB, kBreak},
@@ -43,7 +43,7 @@ constexpr std::array kRanges = std::to_array<Range>({
     {0x1680, 0x1680, kSpace},   {0x17D4, 0x17DA, kBreak}, {0x1801, 0x1805, kBreak},
     {0x2000, 0x200A, kSpace},   {0x200E, 0x2027, kBreak}, {0x2028, 0x2029, kSpace},
     {0x202A, 0x202E, kBreak},   {0x202F, 0x202F, kSpace}, {0x2030, 0x205E, kBreak},
-    {0x205F, 0x205F, kSpace},   {0x2066, 0x206F, kBreak}, {0x2E00, 0x2E7F, kBreak},
+    {0x205F, 0x205F, kSpace},   {0x2066, 0x2069, kBreak}, {0x2E00, 0x2E7F, kBreak},
     {0x3000, 0x3000, kSpace},   {0x3001, 0x3001, kBreak}, {0x3002, 0x3002, kDot},
     {0x3003, 0x3003, kBreak},   {0x3008, 0x3011, kBreak}, {0x3014, 0x301F, kBreak},
     {0x3030, 0x3030, kBreak},   {0x303D, 0x303D, kBreak}, {0x30A0, 0x30A0, kBreak},

@@ -70,6 +70,13 @@ std::optional<DisguisePlace> bracketed_dot(const Place& place, Word dot) {
   return DisguisePlace{begin, end, "."};
 }
 
+// With the first bracket alone: evil[.com.
+std::optional<DisguisePlace> half_bracketed_dot(const Place& place, std::size_t dot) {
+  const bool is_half = place.before(dot) == '[' && is_label_byte(place.before(dot - 1)) &&
+                       is_label_byte(place.at(dot + 1));
+  return is_half ? std::optional(DisguisePlace{dot - 1, dot + 1, "."}) : std::nullopt;
+}
+
 // Whether another dot of some kind comes at `at`, so that what is before is no last label.
 bool is_dot_next(const Place& place, std::size_t at) {
   if (place.at(at) == '.' && is_label_byte(place.at(at + 1))) return true;
@@ -256,6 +263,10 @@ std::optional<DisguisePlace> escaped(const Place& place, std::size_t at) {
   const char c = place.at(at + 1);
   if (at < place.floor() || !is_ascii_punctuation(c) || is_slash(c)) return std::nullopt;
   if (place.before(at) == '\\') return std::nullopt;
+  constexpr std::string_view kBracketedDot = "\\[.\\]";
+  if (place.continues_with(at, kBracketedDot)) {
+    return DisguisePlace{at, at + kBracketedDot.size(), "."};
+  }
   return DisguisePlace{at, at + 2, std::string(1, c)};
 }
 
@@ -272,6 +283,7 @@ std::optional<DisguisePlace> disguise_place(std::string_view text, std::size_t m
   switch (static_cast<unsigned char>(text[mark])) {
     case '.':
       if (const auto found = spelled_word(place, mark)) return found;
+      if (const auto found = half_bracketed_dot(place, mark)) return found;
       return dot_place(place, {mark, mark + 1}, suffixes);
     case 'o':
     case 'O':

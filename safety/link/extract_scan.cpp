@@ -177,7 +177,7 @@ std::size_t LinkScan::take_colon(std::size_t colon) {
   if (!scheme) return colon + 1;
   const LinkEnds ends = link_ends(text_, scheme->start, scheme->from);
   sink_.add_steps(ends.steps + (scheme->from - scheme->start));
-  if (ends.plain == scheme->from) return colon + 1;
+  if (ends.plain == scheme->from && scheme->kind != SchemeKind::kObeyed) return colon + 1;
   LinkCandidate plain{scheme->start, ends.plain, {}};
   plain.needs_suffix = plain.may_be_local = scheme->kind == SchemeKind::kSloppy;
   plain.may_be_refused = scheme->kind == SchemeKind::kWeb;

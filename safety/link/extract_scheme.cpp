@@ -62,10 +62,21 @@ std::string_view first_run(std::string_view text) {
   return text.substr(0, text.find_first_of(" \t\r\n"));
 }
 
+// Where Markdown has a link's target nothing else is meant.
+bool is_target(std::string_view text, std::size_t start) {
+  const std::string_view before = text.substr(0, start);
+  return before.ends_with("](") || before.ends_with("](<");
+}
+
+bool acts(std::string_view word) {
+  return is_word(word, "javascript") || is_word(word, "vbscript") || is_word(word, "data") ||
+         is_word(word, "file");
+}
+
 // Whether a program that is given "word:rest" does something with `rest`.
 bool is_obeyed(std::string_view word, std::string_view rest) {
   if (is_word(word, "javascript") || is_word(word, "vbscript")) {
-    return first_run(rest).find_first_of("(=`%[\\/&;") != std::string_view::npos;
+    return first_run(rest).find_first_of("(=`%[\\/&;<'\"+!?") != std::string_view::npos;
   }
   if (is_word(word, "data")) return is_data(first_run(rest));
   if (is_word(word, "file")) return !rest.empty() && is_slash(rest.front());
@@ -108,7 +119,8 @@ std::optional<FoundScheme> find_scheme(std::string_view text, std::size_t colon,
     return FoundScheme{is_exact ? SchemeKind::kWeb : SchemeKind::kSloppy, colon - size, from};
   }
   const std::size_t start = colon - word.size();
-  if (is_obeyed(word, text.substr(colon + 1))) {
+  const bool is_ordered = is_target(text, start) && acts(word);
+  if (is_ordered || is_obeyed(word, text.substr(colon + 1))) {
     return FoundScheme{SchemeKind::kObeyed, start, colon + 1};
   }
   // One letter is a drive; a disguised scheme is no scheme of its own.

@@ -29,13 +29,14 @@ TEST(DisguisePlace, S13_DotsInBrackets) {
         "a(DOT)com", "a (dot) com", "a[\u70b9]com", "a[\u0442\u043e\u0447\u043a\u0430]com"}) {
     EXPECT_EQ(replaced(text), "a.com") << text;
   }
-  for (const char* text :
-       {"a[.com", "a[.]", "[.]com", "a [.]  com", "a[,]com", "(dot)", "x (.) "}) {
+  for (const char* text : {"a(.com", "[.com", "a[. com", "a[.]", "[.]com", "a [.]  com", "a[,]com",
+                           "(dot)", "x (.) "}) {
     EXPECT_EQ(replaced(text), "") << text;
   }
 }
 
 TEST(DisguisePlace, S13_DotsBetweenSpaces) {
+  EXPECT_EQ(replaced("a[.com"), "a.com");
   EXPECT_EQ(replaced("ab dot com"), "ab.com");
   EXPECT_EQ(replaced("ab  DOT  com"), "ab.com");
   EXPECT_EQ(replaced("ab . com"), "ab.com");
@@ -105,6 +106,7 @@ TEST(DisguisePlace, S13_References) {
 }
 
 TEST(DisguisePlace, S13_EscapesOfMarkdown) {
+  EXPECT_EQ(replaced("a\\[.\\]com"), "a.com");
   EXPECT_EQ(replaced("a\\.b"), "a.b");
   EXPECT_EQ(replaced("a.com\\@b.com"), "a.com@b.com");
   EXPECT_EQ(replaced("javascript\\:f()"), "javascript:f()");

@@ -103,6 +103,13 @@ TEST(Extract, S04_NumbersInWideDigits) {
   EXPECT_THAT(links_of("\u7b2c1\u30022\u30023\u30024 1\u30022\u30023 \uff11.\uff12"), IsEmpty());
 }
 
+TEST(Extract, S13_TargetsOfMarkdownThatActAreLinksWhateverFollows) {
+  EXPECT_THAT(links_of("[x](javascript:x) [y](<vbscript:y>) [z](file:z) javascript:x file:z"),
+              ElementsAre("javascript:x", "vbscript:y", "file:z"));
+  EXPECT_THAT(links_of("javascript:'<svg onload=f()>'"), ElementsAre("javascript:"));
+  EXPECT_THAT(links_of("b.c\u206aom"), ElementsAre("http://b.c\u206aom"));
+}
+
 TEST(Extract, S13_LinksOfMarkdownToTheOwnScheme) {
   EXPECT_THAT(links_of("[x](//localhost) [y](//2130706433/z) [z](/\\intranet)"),
               ElementsAre("http://localhost", "http://2130706433/z", "http:/\\intranet"));
