@@ -86,7 +86,8 @@ void LinkSink::keep(std::string url, const LinkCandidate& candidate) {
     link.start = disguise_->original_begin(candidate.start);
     link.end = disguise_->original_end(candidate.end);
     if (link.reading != Reading::kNested) link.reading = Reading::kObfuscated;
-  } else if (link.reading != Reading::kNested) {
+  } else if (link.reading != Reading::kNested && !text_.substr(0, link.start).ends_with("](")) {
+    // Where Markdown has a link's target nobody only mentions it.
     link.is_bare_address =
         text_.substr(link.start, link.end - link.start).find_first_not_of("0123456789.") ==
         std::string_view::npos;

@@ -355,8 +355,8 @@ TEST(Extract, AnAddressThatStandsAloneIsMarked) {
                        [](const auto& link) { return link.is_bare_address; });
   };
   EXPECT_TRUE(is_bare("the router is 192.168.0.1."));
-  for (const char* text :
-       {"192.168.0.1/x", "192.168.0.1:80", "http://192.168.0.1", "192.168.0[.]1", "a.example 1"}) {
+  for (const char* text : {"192.168.0.1/x", "192.168.0.1:80", "http://192.168.0.1", "192.168.0[.]1",
+                           "a.example 1", "[x](192.168.0.1)"}) {
     EXPECT_FALSE(is_bare(text)) << text;
   }
 }
