@@ -31,6 +31,9 @@ constexpr auto kRoundLimit = 5min;
 constexpr int kShortSliceMs = 3;
 constexpr int kLongSliceMs = 30;
 constexpr auto kGateWait = 200ms;
+// A busy machine gives a worker that goes on again its turn late.
+constexpr auto kGatedClaimMax = 2s;
+constexpr auto kClaimedAnewMax = 120s;
 
 safety::Deadline soon() { return safety::Deadline::after(60s); }
 
@@ -219,7 +222,7 @@ void DemoRun::catch_reclaimed(DemoWorker& stalled, DemoWorker& other) {
         run_slice(kLongSliceMs);
         return count(left) < static_cast<std::int64_t>(ids.size());
       },
-      60s);
+      kClaimedAnewMax);
   // The new holder is stopped with such a task in its hands, so that both believe to own it when
   // the stalled one goes on: while nobody may read verdicts it claims, and gets no further. A
   // stopped worker's open transaction can keep the gate open; then only a short run may do.
@@ -234,14 +237,14 @@ void DemoRun::catch_reclaimed(DemoWorker& stalled, DemoWorker& other) {
       return count(reclaimed) > 0;
     }
     other.resume();
-    static_cast<void>(await([&] { return count(reclaimed) > 0; }, kGateWait));
+    static_cast<void>(await([&] { return count(reclaimed) > 0; }, kGatedClaimMax));
     other.pause();
     const bool is_held = count(reclaimed) > 0;
     gate.commit(soon());
     if (!is_held) run_slice(kShortSliceMs);
     return is_held;
   };
-  is_over = is_over && await([&] { return run_gated() || count(left) == 0; }, 60s);
+  is_over = is_over && await([&] { return run_gated() || count(left) == 0; }, kClaimedAnewMax);
   if (!is_over) throw std::runtime_error("the stopped worker's tasks were not claimed anew");
   // Our stopping the new holder must not make its leases run out.
   pg_execute(
