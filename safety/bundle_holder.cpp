@@ -61,10 +61,14 @@ BundleHolder::Reload BundleHolder::load(std::chrono::sys_days activation_date) {
   try {
     fresh = Bundle::load(path_, activation_date);
   } catch (const ConfigError& error) {
+    is_refused_ = true;
     return {Outcome::kRefused, error.what()};
   }
+  const bool was_refused = std::exchange(is_refused_, false);
   const MutexLock lock(mutex_);
-  if (fresh->rules_version() == bundle_->rules_version()) return {};
+  if (fresh->rules_version() == bundle_->rules_version()) {
+    return {was_refused ? Outcome::kMended : Outcome::kUnchanged, ""};
+  }
   bundle_.swap(fresh);
   return {Outcome::kExchanged, ""};
 }

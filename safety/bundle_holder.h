@@ -25,7 +25,7 @@ namespace han::safety {
 
 class BundleHolder {
  public:
-  enum class Outcome : std::uint8_t { kUnchanged, kExchanged, kRefused };
+  enum class Outcome : std::uint8_t { kUnchanged, kExchanged, kRefused, kMended };
   struct Reload {
     Outcome outcome = Outcome::kUnchanged;
     // Of kRefused: file, line, id and reason, as ConfigError has them.
@@ -38,7 +38,8 @@ class BundleHolder {
 
   std::shared_ptr<const Bundle> current() const EXCLUDES(mutex_);
 
-  // Loads now, whatever changed. kUnchanged when the rules_version is the same.
+  // Loads now, whatever changed. kUnchanged when the rules_version is the same; kMended when it is
+  // and what was loaded last had been refused.
   Reload reload(std::chrono::sys_days activation_date) EXCLUDES(load_mutex_, mutex_);
   Reload poll(std::chrono::sys_days activation_date) EXCLUDES(load_mutex_, mutex_);
 
@@ -47,6 +48,7 @@ class BundleHolder {
   const std::string path_;
   mutable Mutex load_mutex_;
   std::string loaded_stamp_ GUARDED_BY(load_mutex_);  // of the last load, good or refused
+  bool is_refused_ GUARDED_BY(load_mutex_) = false;   // by the last load
   std::string seen_stamp_ GUARDED_BY(load_mutex_);    // of the last poll
   mutable Mutex mutex_;
   std::shared_ptr<const Bundle> bundle_ GUARDED_BY(mutex_);

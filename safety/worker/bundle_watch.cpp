@@ -53,6 +53,9 @@ void BundleWatch::take(const BundleHolder::Reload& outcome) {
       snapshots_.set(std::move(next));
       return;
     }
+    case BundleHolder::Outcome::kMended:
+      log(LogLevel::kInfo, "bundle mended, nothing to exchange");
+      return;
     case BundleHolder::Outcome::kRefused:
       metrics_.count("bundle_loads_total", "refused");
       // Names files, lines and ids, never what a list holds.

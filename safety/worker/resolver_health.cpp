@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <variant>
 
+#include "safety/telemetry/log.h"
+
 namespace han::safety {
 
 bool is_silence(dns::Failure failure) {
@@ -36,6 +38,7 @@ void ResolverHealth::note(std::span<const dns::Resolution> outcomes) {
       MutexLock lock(mutex_);
       silent_ = 0;
       probes_ = 0;
+      if (stats_.is_down) log(LogLevel::kInfo, "dns resolvers answer again");
       stats_.is_down = false;
       stats_.last_failure.clear();
       return;
@@ -48,6 +51,7 @@ void ResolverHealth::note(std::span<const dns::Resolution> outcomes) {
   silent_ = std::min(silent_ + silent, kSilentMax);
   stats_.last_failure = word;
   if (silent_ < kSilentMax || stats_.is_down) return;
+  log(LogLevel::kWarning, "dns resolvers are silent", {{"failure", word}});
   stats_.is_down = true;
   ++stats_.times_down;
   probe_at_ = clock_.now() + delay_.delay(probes_++, jitter_random());

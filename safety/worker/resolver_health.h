@@ -4,7 +4,7 @@
 // Questions that nobody answers (timeout, unreachable, refused) and no other outcome among them
 // make it down after kSilentMax in a row. While it is down, one batch asks at a time, after a delay
 // that grows; the others are told at once that it is unreachable. Any answer ends it: SERVFAIL too
-// is an answer of the resolvers.
+// is an answer of the resolvers. Both changes are logged, once each.
 //
 // Threads:   safe to share.
 // Blocks:    never.

@@ -71,6 +71,16 @@ TEST_F(BundleHolderTest, ReloadAsksNobody) {
   EXPECT_EQ(pattern_of(holder), "second");
 }
 
+TEST_F(BundleHolderTest, AFaultThatIsTakenBackIsToldOnce) {
+  BundleHolder holder(folder_.path(), kToday);
+  folder_.write("rules.yaml", "schema: 2\n");
+  EXPECT_EQ(holder.reload(kToday).outcome, Outcome::kRefused);
+  write_rule("first");
+  EXPECT_EQ(holder.reload(kToday).outcome, Outcome::kMended);
+  EXPECT_EQ(holder.reload(kToday).outcome, Outcome::kUnchanged);
+  EXPECT_EQ(pattern_of(holder), "first");
+}
+
 TEST_F(BundleHolderTest, AChangedListIsAChange) {
   folder_.write_lists(
       "- {id: l, file: l.txt, kind: host, action: block, severity: 5, mode: enforce}\n");

@@ -2,8 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <string>
 #include <vector>
 
+#include "safety/telemetry/log.h"
 #include "tests/support/fake_clock.h"
 
 namespace han::tests {
@@ -47,6 +50,19 @@ TEST_F(ResolverHealthTest, AnyAnswerEndsIt) {
     EXPECT_EQ(health_.stats().last_failure, "");
   }
   EXPECT_EQ(health_.stats().times_down, 4U);
+}
+
+TEST_F(ResolverHealthTest, EachChangeIsLoggedOnce) {
+  safety::set_log_level(safety::LogLevel::kInfo);
+  ::testing::internal::CaptureStderr();
+  health_.note(Outcomes(4, Failure::kTimeout));
+  health_.note(Outcomes(4, Failure::kTimeout));
+  health_.note(Outcomes{answer()});
+  health_.note(Outcomes{answer()});
+  const std::string log = ::testing::internal::GetCapturedStderr();
+  EXPECT_EQ(std::count(log.begin(), log.end(), '\n'), 2) << log;
+  EXPECT_NE(log.find("dns resolvers are silent failure=dns_timeout"), std::string::npos) << log;
+  EXPECT_NE(log.find("dns resolvers answer again"), std::string::npos) << log;
 }
 
 TEST_F(ResolverHealthTest, AStaleAnswerIsNoNewOne) {
