@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <new>
 #include <utility>
 #include <vector>
 
@@ -63,6 +64,8 @@ BundleHolder::Reload BundleHolder::load(std::chrono::sys_days activation_date) {
   } catch (const ConfigError& error) {
     is_refused_ = true;
     return {Outcome::kRefused, error.what()};
+  } catch (const std::bad_alloc&) {
+    return {Outcome::kRefused, "there is not enough memory for the old and the new bundle"};
   }
   const bool was_refused = std::exchange(is_refused_, false);
   const MutexLock lock(mutex_);

@@ -10,7 +10,7 @@
 // Limits:  poll() looks at 10,000 files of the folder.
 // Blocks:  current() never; the constructor and reload() as long as Bundle::load; poll() asks for
 //          sizes and times of the files only, unless they changed.
-// Fails:   the constructor as Bundle::load; afterwards only std::bad_alloc.
+// Fails:   the constructor as Bundle::load; a reload that memory does not suffice for is refused.
 #pragma once
 
 #include <chrono>

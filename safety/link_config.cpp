@@ -43,9 +43,9 @@ constexpr std::array<std::string_view, 7> kNeverListed = {
 
 // These give orders to a program there, or show what is there; the operator may know that they are
 // harmless and list them.
-constexpr std::array<std::string_view, 15> kActing = {
-    "about", "applescript", "chrome", "hcp",    "intent",    "itms-services", "its",    "jar",
-    "mhtml", "mk",          "res",    "search", "search-ms", "shell",         "wyciwyg"};
+constexpr std::array<std::string_view, 16> kActing = {
+    "about", "applescript", "chrome", "hcp",    "intent",    "itms-services", "its", "jar",
+    "mhtml", "mk",          "res",    "search", "search-ms", "shell",         "smb", "wyciwyg"};
 // Programs of a desktop.
 constexpr std::string_view kActingPrefix = "ms-";
 

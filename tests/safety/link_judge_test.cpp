@@ -102,7 +102,7 @@ TEST_F(LinkJudge, AUrlOverTheLimitIsIndeterminateAndNotCached) {
 TEST_F(LinkJudge, SchemesThatActOnTheReadersSideBlock) {
   for (const char* url : {"javascript:alert(1)", "data:text/html,x", "file:///etc/passwd",
                           "vbscript:x", "JAVASCRIPT:x", " java\nscript:x", "intent://x#Intent;end",
-                          "blob:https://plain.example/x", "ms-msdt:/id"}) {
+                          "blob:https://plain.example/x", "ms-msdt:/id", "smb://files.example/x"}) {
     EXPECT_EQ(stable(url).decision, Decision::kBlock) << url;
     EXPECT_THAT(stable(url).hits, Contains("link.scheme"));
   }
