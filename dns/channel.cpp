@@ -125,6 +125,15 @@ void start_library() {
 
 }  // namespace
 
+bool is_server(const std::string& text) {
+  try {
+    checked_server(text);
+    return true;
+  } catch (const std::invalid_argument&) {
+    return false;
+  }
+}
+
 // What c-ares calls; `data` is the Channel, or the Pending of a question.
 struct Channel::Hooks {
   static Channel& channel(void* data) { return *static_cast<Channel*>(data); }

@@ -51,6 +51,9 @@ struct ChannelTraffic {
   std::atomic<std::uint64_t> tcp_connections{0};
 };
 
+// True for an address, with or without a port, as `servers` holds them.
+bool is_server(const std::string& text);
+
 class Channel {
  public:
   // A response, valid during the call, or why there is none.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "dns/channel.h"
 #include "safety/secret_text.h"
 
 namespace han::safety {
@@ -102,6 +103,10 @@ void read_dns(const YamlNode& node, Settings::Dns& dns) {
   if (const auto servers = node.find("servers")) {
     for (const YamlNode& server : servers->items(kServersMax)) {
       dns.servers.push_back(server.text({1, 64}));
+      if (han::dns::is_server(dns.servers.back())) continue;
+      server.fail(
+          "is no server; write an address, with a port if it is not 53: 192.0.2.1:5353 or "
+          "[2001:db8::1]:5353");
     }
   }
   dns.timeout = duration_or(node, "timeout_ms", {10, 60'000}, dns.timeout);

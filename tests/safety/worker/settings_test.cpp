@@ -102,23 +102,25 @@ TEST(Settings, ASmallBatchNeedsNoLeastOne) {
 }
 
 TEST(Settings, BadValuesNameTheirLineAndField) {
-  for (const auto& [line, field] :
-       std::map<std::string, std::string>{{"threads: 0", "threads"},
-                                          {"threads: many", "threads"},
-                                          {"claim: {batch: 100000}", "claim.batch"},
-                                          {"claim: {batsh: 1}", "batsh"},
-                                          {"claim: {batch: 10, batch_min: 11}", "batch_min"},
-                                          {"claim: {class_wait_ms: [1000, 2000]}", "class_wait_ms"},
-                                          {"claim: {class_wait_ms: 5}", "class_wait_ms"},
-                                          {"claim: {aged_share_percent: 91}", "aged_share_percent"},
-                                          {"completion: {threads: 0}", "completion.threads"},
-                                          {"crashes_max: 0", "crashes_max"},
-                                          {"payload_retention_days: -1", "payload_retention_days"},
-                                          {"retention: {verdict_days: 2}", "verdict_days"},
-                                          {"no_such_key: 1", "no_such_key"},
-                                          {"admin: {port: 70000}", "admin.port"},
-                                          {"log_level: loud", "log_level"},
-                                          {"text_bytes_max: 2000000", "text_bytes_max"}}) {
+  for (const auto& [line, field] : std::map<std::string, std::string>{
+           {"threads: 0", "threads"},
+           {"threads: many", "threads"},
+           {"claim: {batch: 100000}", "claim.batch"},
+           {"claim: {batsh: 1}", "batsh"},
+           {"claim: {batch: 10, batch_min: 11}", "batch_min"},
+           {"claim: {class_wait_ms: [1000, 2000]}", "class_wait_ms"},
+           {"claim: {class_wait_ms: 5}", "class_wait_ms"},
+           {"claim: {aged_share_percent: 91}", "aged_share_percent"},
+           {"completion: {threads: 0}", "completion.threads"},
+           {"crashes_max: 0", "crashes_max"},
+           {"payload_retention_days: -1", "payload_retention_days"},
+           {"retention: {verdict_days: 2}", "verdict_days"},
+           {"no_such_key: 1", "no_such_key"},
+           {"admin: {port: 70000}", "admin.port"},
+           {"log_level: loud", "log_level"},
+           {"dns: {servers: [ns.example]}", "dns.servers[0]"},
+           {"dns: {servers: [192.0.2.1, '192.0.2.1:0']}", "dns.servers[1]"},
+           {"text_bytes_max: 2000000", "text_bytes_max"}}) {
     const std::string error = error_of(kMinimal + line + "\n");
     EXPECT_NE(error.find("settings.yaml:4"), std::string::npos) << line << " -> " << error;
     EXPECT_NE(error.find(field), std::string::npos) << line << " -> " << error;
