@@ -65,6 +65,7 @@ BundleHolder::Reload BundleHolder::load(std::chrono::sys_days activation_date) {
     is_refused_ = true;
     return {Outcome::kRefused, error.what()};
   } catch (const std::bad_alloc&) {
+    is_refused_ = true;
     return {Outcome::kRefused, "there is not enough memory for the old and the new bundle"};
   }
   const bool was_refused = std::exchange(is_refused_, false);
