@@ -141,17 +141,21 @@ TEST(IpPrefix, AgreesWithComparingBitByBit) {
   const auto bit = [](const IpAddress& address, int at) {
     return address.bytes()[static_cast<std::size_t>(at) / 8] >> (7 - at % 8) & 1;
   };
+  const auto flip = [](std::array<std::uint8_t, 16>& bytes, int at) {
+    std::uint8_t& byte = bytes[static_cast<std::size_t>(at) / 8];
+    byte = static_cast<std::uint8_t>(byte ^ 0x80U >> (at % 8));
+  };
   for (int length = 0; length <= 128; ++length) {
     std::array<std::uint8_t, 16> bytes{};
     for (int at = 0; at < length; ++at) {
-      if (random() % 2 == 0) bytes[static_cast<std::size_t>(at) / 8] |= 0x80U >> (at % 8);
+      if (random() % 2 == 0) flip(bytes, at);
     }
     const IpAddress base = IpAddress::v6(bytes);
     const auto prefix = IpPrefix::parse(base.str() + "/" + std::to_string(length));
     ASSERT_TRUE(prefix.has_value());
     for (int flipped = 0; flipped < 128; ++flipped) {
       auto other = bytes;
-      other[static_cast<std::size_t>(flipped) / 8] ^= 0x80U >> (flipped % 8);
+      flip(other, flipped);
       const IpAddress address = IpAddress::v6(other);
       bool is_equal = true;
       for (int at = 0; at < length; ++at) is_equal = is_equal && bit(base, at) == bit(address, at);
