@@ -141,7 +141,7 @@ std::optional<DisguisePlace> spelled_word(const Place& place, std::size_t dot) {
 
 // The Chinese word for a dot, where no Chinese text is around it.
 std::optional<DisguisePlace> chinese_dot(const Place& place, Word dot) {
-  if (const auto found = bracketed_dot(place, dot)) return found;
+  if (auto found = bracketed_dot(place, dot)) return found;
   if (!is_ascii_alnum(place.before(dot.begin)) || !is_ascii_letter(place.at(dot.end))) {
     return std::nullopt;
   }
@@ -271,7 +271,7 @@ std::optional<DisguisePlace> escaped(const Place& place, std::size_t at) {
 }
 
 std::optional<DisguisePlace> dot_place(const Place& place, Word dot, HostTest& suffixes) {
-  if (const auto found = bracketed_dot(place, dot)) return found;
+  if (auto found = bracketed_dot(place, dot)) return found;
   return spaced_dot(place, dot, suffixes);
 }
 
@@ -282,8 +282,8 @@ std::optional<DisguisePlace> disguise_place(std::string_view text, std::size_t m
   const Place place(text, floor);
   switch (static_cast<unsigned char>(text[mark])) {
     case '.':
-      if (const auto found = spelled_word(place, mark)) return found;
-      if (const auto found = half_bracketed_dot(place, mark)) return found;
+      if (auto found = spelled_word(place, mark)) return found;
+      if (auto found = half_bracketed_dot(place, mark)) return found;
       return dot_place(place, {mark, mark + 1}, suffixes);
     case 'o':
     case 'O':

@@ -151,7 +151,7 @@ ExitCode explain_link(const ExplainOptions& options) {
 }
 
 std::shared_ptr<ExplainOptions> add_options(CLI::App& leaf, const std::string& what) {
-  const auto options = std::make_shared<ExplainOptions>();
+  auto options = std::make_shared<ExplainOptions>();
   add_text_source(leaf, options->source, what);
   add_judge_options(leaf, options->judge);
   add_flag(leaf, "--show-text", options->show_text, "Show the " + what + " in the output");
