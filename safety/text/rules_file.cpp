@@ -1,24 +1,15 @@
 #include "safety/text/rules_file.h"
 
-#include <unordered_map>
-
-#include "safety/date.h"
+#include "safety/named_rows.h"
 #include "safety/text/fold.h"
 
 namespace han::safety {
 namespace {
 
 constexpr YamlLimits kFileLimits = {std::size_t{128} << 20, 8'000'000};
-constexpr std::size_t kCategoriesMax = 16;
 constexpr std::size_t kExamplesMax = 100;
 constexpr std::size_t kExampleBytesMax = 4096;
-constexpr std::size_t kNoteBytesMax = 1024;
-
-// Errors of a rule name its id, so that it is found also when a tool has rewritten the file.
-[[noreturn]] void refuse(const std::string& name, int line, const std::string& id,
-                         const std::string& field, std::string_view what) {
-  throw ConfigError(name, line, "rule " + id + (field.empty() ? "" : ": " + field), what);
-}
+constexpr RowKind kRowKind = {"rule", kRulesMax};
 
 RuleKind read_kind(const YamlNode& node) {
   return node.one_of<RuleKind>({{"literal", RuleKind::kLiteral},
@@ -72,12 +63,9 @@ void check_pattern(const YamlNode& node, const Rule& rule) {
   }
 }
 
-Rule read_fields(const YamlNode& node, std::string id) {
+void read_fields(const YamlNode& node, Rule& rule) {
   node.allow_only({"id", "kind", "pattern", "profile", "severity", "action", "mode", "categories",
                    "owner", "reason", "expires", "match", "no_match"});
-  Rule rule;
-  rule.id = std::move(id);
-  rule.line = node.line();
   rule.kind = read_kind(node.required("kind"));
   const YamlNode pattern = node.required("pattern");
   rule.pattern = pattern.text({1, kRulePatternBytesMax});
@@ -86,66 +74,20 @@ Rule read_fields(const YamlNode& node, std::string id) {
   rule.severity = static_cast<int>(node.required("severity").integer({0, 100}));
   rule.action = node.required("action").one_of<RuleAction>(
       {{"block", RuleAction::kBlock}, {"monitor", RuleAction::kMonitor}});
-  rule.mode = node.required("mode").one_of<RuleMode>(
-      {{"enforce", RuleMode::kEnforce}, {"shadow", RuleMode::kShadow}, {"off", RuleMode::kOff}});
-  rule.categories = node.names("categories", kCategoriesMax);
-  rule.owner = node.text_or("owner", {0, kNoteBytesMax}, "");
-  rule.reason = node.text_or("reason", {0, kNoteBytesMax}, "");
-  if (const auto expires = node.find("expires")) {
-    rule.expires = parse_date(expires->text({1, 64}));
-    if (!rule.expires) expires->fail("must be a date such as 2027-12-31");
-  }
+  read_row_notes(node, rule);
   rule.match = read_examples(node, "match");
   rule.no_match = read_examples(node, "no_match");
-  return rule;
-}
-
-// "rules[3].pattern" -> "pattern".
-std::string field_in_rule(const std::string& field) {
-  const std::size_t end = field.find("].");
-  return end == std::string::npos ? "" : field.substr(end + 2);
-}
-
-Rule read_rule(const std::string& name, const YamlNode& node) {
-  const YamlNode id_node = node.required("id");
-  std::string id = id_node.text({1, 64});
-  if (!is_name(id)) id_node.fail("must be 1-64 characters of a-z, 0-9, '.', '_' and '-'");
-  if (id.starts_with(kBuiltInPrefix)) {
-    id_node.fail("ids that start with 'link.' are those of built-in findings; give it another id");
-  }
-  try {
-    return read_fields(node, id);
-  } catch (const ConfigError& error) {
-    refuse(name, error.line(), id, field_in_rule(error.field()), error.what_and_fix());
-  }
-}
-
-std::vector<Rule> read_rules(const std::string& name, const YamlDocument& document) {
-  const YamlNode root = document.root();
-  root.allow_only({"schema", "rules"});
-  root.require_schema(1);
-  std::vector<Rule> rules;
-  std::unordered_map<std::string, int> lines;
-  for (const YamlNode& node : root.required("rules").items(kRulesMax)) {
-    rules.push_back(read_rule(name, node));
-    const Rule& rule = rules.back();
-    const auto [first, is_new] = lines.emplace(rule.id, rule.line);
-    if (!is_new) {
-      refuse(name, rule.line, rule.id, "id",
-             "already used in line " + std::to_string(first->second) + "; give it another id");
-    }
-  }
-  return rules;
 }
 
 }  // namespace
 
 std::vector<Rule> parse_rules(const std::string& name, std::string_view text) {
-  return read_rules(name, YamlDocument::parse(name, text, kFileLimits));
+  return read_named_rows<Rule>(name, YamlDocument::parse(name, text, kFileLimits), kRowKind,
+                               read_fields);
 }
 
 std::vector<Rule> load_rules(const std::string& path) {
-  return read_rules(path, YamlDocument::load(path, kFileLimits));
+  return read_named_rows<Rule>(path, YamlDocument::load(path, kFileLimits), kRowKind, read_fields);
 }
 
 }  // namespace han::safety
