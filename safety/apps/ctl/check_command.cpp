@@ -3,14 +3,12 @@
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
-#include <iostream>
 #include <memory>
 
-#include "safety/apps/ctl/input.h"
 #include "safety/apps/ctl/json_string.h"
+#include "safety/apps/ctl/line_filter.h"
 #include "safety/apps/ctl/offline_judge.h"
 #include "safety/apps/ctl/output.h"
-#include "safety/apps/ctl/progress.h"
 #include "safety/apps/ctl/text_source.h"
 #include "safety/apps/ctl/verdict_output.h"
 #include "safety/policy.h"
@@ -18,10 +16,6 @@
 
 namespace han::safety {
 namespace {
-
-// A text of kTextBytesMax bytes needs at most six times as much when each byte is escaped.
-constexpr std::size_t kLineBytesMax = std::size_t{8} << 20;
-static_assert(kLineBytesMax > 6 * kTextBytesMax + 1024);
 
 enum class SubjectKind { kText, kLink };
 
@@ -64,59 +58,37 @@ ExitCode check_one(const CheckOptions& options) {
 }
 
 // One line of --lines: the verdict, or {"error"}.
-struct LineResult {
-  Json json;
-  bool is_bad = false;
-};
-
-LineResult check_line(const CheckOptions& options, LineReader::Next kind, std::string_view line,
-                      std::uint64_t number, const SubjectJudge& subjects, TextScratch& scratch) {
+Json check_line(const CheckOptions& options, LineReader::Next kind, std::string_view line,
+                std::uint64_t number, const SubjectJudge& subjects, TextScratch& scratch,
+                bool& is_bad) {
   if (kind == LineReader::Next::kTooLong && starts_with_json(line, '"')) {
     // Whatever it decodes to is longer than any config allows.
     const Verdict verdict = over_limit_verdict(subjects.engine().rules(), subjects.config());
-    return {verdict_json(verdict, Layer::kComputed)};
+    return verdict_json(verdict, Layer::kComputed);
   }
   const auto text =
       kind == LineReader::Next::kLine ? decode_json_string(line) : std::optional<std::string>();
   if (!text) {
-    return {{{"error", "line " + std::to_string(number) +
-                           " is not one JSON string: write one string in quotes a line"}},
-            true};
+    is_bad = true;
+    return {{"error", "line " + std::to_string(number) +
+                          " is not one JSON string: write one string in quotes a line"}};
   }
   const Verdict verdict = judge(options.kind, *text, subjects, scratch);
-  LineResult result{verdict_json(verdict, Layer::kComputed)};
-  if (options.show_text) result.json["text"] = text_json(*text);
-  return result;
+  Json json = verdict_json(verdict, Layer::kComputed);
+  if (options.show_text) json["text"] = text_json(*text);
+  return json;
 }
 
 ExitCode check_lines(const CheckOptions& options) {
-  const bool has_text = options.source.argument && *options.source.argument != "-";
-  if (has_text || (options.source.argument && options.source.file)) {
-    throw Failure(ExitCode::kUsage, "--lines judges the lines of one input",
-                  "give - or nothing for standard input, or --file PATH");
-  }
-  Input input = Input::open(options.source.file.value_or("-"));
+  Input input =
+      Input::open(path_of_lines(options.source.argument, options.source.file, "--lines judges"));
   const OfflineJudge offline(options.judge);
   TextScratch scratch(offline.engine());
-  LineReader reader(input, kLineBytesMax);
-  Progress progress(std::cerr, "checking", input.size(), Progress::on_terminal());
-  std::uint64_t bad_lines = 0;
-  std::string_view line;
-  while (true) {
-    if (reader.may_block()) flush_output(std::cout);
-    const LineReader::Next kind = reader.next(line);
-    if (kind == LineReader::Next::kEnd) break;
-    const auto result =
-        check_line(options, kind, line, reader.line_number(), offline.subjects(), scratch);
-    if (result.is_bad) ++bad_lines;
-    std::cout << to_line(result.json) << '\n';
-    progress.update(reader.bytes_read(), reader.line_number());
-  }
-  progress.clear();
-  flush_output(std::cout);
-  if (bad_lines == 0) return ExitCode::kOk;
-  throw Failure(ExitCode::kFailure, std::to_string(bad_lines) + " lines were not judged",
-                "their places in the output hold an error each");
+  const auto answer = [&](LineReader::Next kind, std::string_view line, std::uint64_t number,
+                          bool& is_bad) {
+    return check_line(options, kind, line, number, offline.subjects(), scratch, is_bad);
+  };
+  return answer_lines(input, {"checking", "judged"}, answer);
 }
 
 ExitCode check(const CheckOptions& options) {

@@ -1,9 +1,6 @@
 #include "safety/apps/ctl/classify_ip_command.h"
 
-#include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
-
-#include <memory>
 
 #include "dns/address_class.h"
 #include "safety/apps/ctl/json_string.h"
@@ -33,22 +30,16 @@ std::optional<Json> answer(std::string_view line) {
   return json;
 }
 
-ExitCode run_classify_ip(const FilterOptions& options) {
-  return run_filter(options, InputField::kShown, "one address as a JSON string", answer);
-}
-
 }  // namespace
 
 void add_classify_ip_command(CLI::App& app, Command& command) {
-  CLI::App& leaf = add_leaf(
-      app, "classify-ip",
-      "Name the classes of addresses, one JSON string a line; prints JSON lines",
-      "echo '\"64:ff9b::10.0.0.1\"' | safetyctl classify-ip\n"
-      "IPv4 inside IPv6 is judged by the inner address, which is \"embedded\". A text that is no\n"
-      "address in its strict form gives {\"input\",\"error\"}; url reads the other spellings.");
-  const auto options = std::make_shared<FilterOptions>();
-  add_filter_source(leaf, *options);
-  set_run(leaf, command, options, run_classify_ip);
+  add_filter(
+      app, command,
+      {"classify-ip", "Name the classes of addresses, one JSON string a line; prints JSON lines",
+       "echo '\"64:ff9b::10.0.0.1\"' | safetyctl classify-ip\n"
+       "IPv4 inside IPv6 is judged by the inner address, which is \"embedded\". A text that is no\n"
+       "address in its strict form gives {\"input\",\"error\"}; url reads the other spellings.",
+       InputField::kShown, "one address as a JSON string", answer});
 }
 
 }  // namespace han::safety

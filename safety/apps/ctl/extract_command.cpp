@@ -1,9 +1,6 @@
 #include "safety/apps/ctl/extract_command.h"
 
-#include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
-
-#include <memory>
 
 #include "safety/apps/ctl/json_string.h"
 #include "safety/apps/ctl/line_filter.h"
@@ -33,22 +30,17 @@ std::optional<Json> answer(std::string_view line) {
   return json;
 }
 
-ExitCode run_extract(const FilterOptions& options) {
-  return run_filter(options, InputField::kNone, "one text as a JSON string", answer);
-}
-
 }  // namespace
 
 void add_extract_command(CLI::App& app, Command& command) {
-  CLI::App& leaf = add_leaf(
-      app, "extract", "Find the links of texts, one JSON string a line; prints JSON lines",
-      "echo '\"see hxxp://example[.]com/x\"' | safetyctl extract\n"
-      "Offsets are bytes of the text in UTF-8. Where programs differ about the end of a link, "
-      "each\n"
-      "reading is there. A text over the limits has \"over_budget\" and is judged indeterminate.");
-  const auto options = std::make_shared<FilterOptions>();
-  add_filter_source(leaf, *options);
-  set_run(leaf, command, options, run_extract);
+  add_filter(
+      app, command,
+      {"extract", "Find the links of texts, one JSON string a line; prints JSON lines",
+       "echo '\"see hxxp://example[.]com/x\"' | safetyctl extract\n"
+       "Offsets are bytes of the text in UTF-8. Where programs differ about the end of a link, "
+       "each\n"
+       "reading is there. A text over the limits has \"over_budget\" and is judged indeterminate.",
+       InputField::kNone, "one text as a JSON string", answer});
 }
 
 }  // namespace han::safety

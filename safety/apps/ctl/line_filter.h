@@ -1,6 +1,7 @@
-// A filter: one JSON value a line in, one JSON object a line out, in order, none missing.
+// Lines answered in their place: one JSON object out for each line in, in order, none missing; and
+// the filters, commands that are nothing else.
 //
-// A line that is no value of the filter gives {"error"} in its place, with "input": null where the
+// A line that is no value of a filter gives {"error"} in its place, with "input": null where the
 // filter's answers name their input, and the command ends with code 1 after the last line, as
 // check --lines does. What is ready is shown before a read may wait.
 //
@@ -12,33 +13,48 @@
 #include <nlohmann/json_fwd.hpp>
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
-#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 
 #include "safety/apps/ctl/arguments.h"
+#include "safety/apps/ctl/input.h"
 #include "safety/apps/ctl/output.h"
 
 namespace han::safety {
 
-struct FilterOptions {
-  std::optional<std::string> operand;  // "-" or nothing: standard input
-  std::optional<std::string> file;
-  bool json = true;  // --json, which every command takes, says nothing new to a filter
+// The input of a command that reads lines: standard input without an operand, or with "-", else the
+// file. `what` begins the sentence "... the lines of one input".
+std::string path_of_lines(const std::optional<std::string>& operand,
+                          const std::optional<std::string>& file, std::string_view what);
+
+struct LineRun {
+  std::string doing;  // for the progress: "checking"
+  std::string done;   // ends the sentence "3 lines were not ..."
 };
+
+// The answer to a line; sets `is_bad` when the line is none that the command takes.
+using LineAnswer = std::function<Json(LineReader::Next kind, std::string_view line,
+                                      std::uint64_t number, bool& is_bad)>;
+
+// Prints the answer to each line. Throws Failure behind the last one when some were bad.
+ExitCode answer_lines(Input& input, const LineRun& run, const LineAnswer& answer);
 
 enum class InputField { kNone, kShown };  // whether the answers have "input"
 
-// The answer to a line; nullopt: a bad line.
-using LineAnswer = std::function<std::optional<Json>(std::string_view line)>;
+struct Filter {
+  std::string name;
+  std::string description;
+  std::string example;
+  InputField field;
+  // Ends the sentence "line 3 is not ...": "one text as a JSON string".
+  std::string_view expected;
+  // The answer to a line; nullopt: a bad line.
+  std::optional<Json> (*answer)(std::string_view line);
+};
 
-void add_filter_source(CLI::App& app, FilterOptions& options);
-
-// `expected` ends the sentence "line 3 is not ...", for example "one JSON string: write one in
-// quotes a line".
-ExitCode run_filter(const FilterOptions& options, InputField field, std::string_view expected,
-                    const LineAnswer& answer);
+void add_filter(CLI::App& app, Command& command, const Filter& filter);
 
 }  // namespace han::safety

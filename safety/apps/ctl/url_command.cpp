@@ -1,9 +1,7 @@
 #include "safety/apps/ctl/url_command.h"
 
-#include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
-#include <memory>
 #include <variant>
 
 #include "safety/apps/ctl/json_object.h"
@@ -82,21 +80,15 @@ std::optional<Json> answer(std::string_view line) {
   return json;
 }
 
-ExitCode run_url(const FilterOptions& options) {
-  return run_filter(options, InputField::kShown, R"(a URL as one JSON string, or {"input","base"})",
-                    answer);
-}
-
 }  // namespace
 
 void add_url_command(CLI::App& app, Command& command) {
-  CLI::App& leaf = add_leaf(
-      app, "url", "Read URLs as browsers do, one JSON string a line; prints JSON lines",
-      "echo '\"http://0x7f.1:80/a/../b?c#d\"' | safetyctl url\n"
-      "A line may be {\"input\",\"base\"} too. A text that is no URL gives {\"input\",\"error\"}.");
-  const auto options = std::make_shared<FilterOptions>();
-  add_filter_source(leaf, *options);
-  set_run(leaf, command, options, run_url);
+  add_filter(
+      app, command,
+      {"url", "Read URLs as browsers do, one JSON string a line; prints JSON lines",
+       "echo '\"http://0x7f.1:80/a/../b?c#d\"' | safetyctl url\n"
+       "A line may be {\"input\",\"base\"} too. A text that is no URL gives {\"input\",\"error\"}.",
+       InputField::kShown, R"(a URL as one JSON string, or {"input","base"})", answer});
 }
 
 }  // namespace han::safety

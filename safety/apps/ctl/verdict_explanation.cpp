@@ -28,27 +28,9 @@ void add_explanation(Json& json, const RuleExplanation& explanation) {
   json["why"] = explanation.why;
 }
 
-Json rule_json(const Rule& rule, const RuleExplanation& explanation) {
-  Json json;
-  json["id"] = rule.id;
-  json["kind"] = to_string(rule.kind);
-  json["profile"] = to_string(rule.profile);
-  json["severity"] = rule.severity;
-  json["action"] = to_string(rule.action);
-  json["mode"] = to_string(rule.mode);
-  json["owner"] = rule.owner;
-  json["reason"] = rule.reason;
-  json["categories"] = rule.categories;
-  json["expires"] = day_json(rule.expires);
-  add_explanation(json, explanation);
-  return json;
-}
-
-Json list_json(const ListRow& row, const RuleExplanation& explanation) {
-  Json json;
-  json["id"] = row.id;
-  json["kind"] = "list";
-  json["entries"] = to_string(row.kind);
+// What rules and lists have in common, behind what says which of the two it is.
+template <typename Row>
+void add_row(Json& json, const Row& row, const RuleExplanation& explanation) {
   json["severity"] = row.severity;
   json["action"] = to_string(row.action);
   json["mode"] = to_string(row.mode);
@@ -57,6 +39,23 @@ Json list_json(const ListRow& row, const RuleExplanation& explanation) {
   json["categories"] = row.categories;
   json["expires"] = day_json(row.expires);
   add_explanation(json, explanation);
+}
+
+Json rule_json(const Rule& rule, const RuleExplanation& explanation) {
+  Json json;
+  json["id"] = rule.id;
+  json["kind"] = to_string(rule.kind);
+  json["profile"] = to_string(rule.profile);
+  add_row(json, rule, explanation);
+  return json;
+}
+
+Json list_json(const ListRow& row, const RuleExplanation& explanation) {
+  Json json;
+  json["id"] = row.id;
+  json["kind"] = "list";
+  json["entries"] = to_string(row.kind);
+  add_row(json, row, explanation);
   return json;
 }
 
