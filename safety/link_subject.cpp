@@ -4,12 +4,12 @@
 #include <variant>
 
 #include "safety/link/canonical_host.h"
+#include "safety/link/list_chain_index.h"
 
 namespace han::safety {
 namespace {
 
 constexpr std::string_view kLinkLabel = "link";
-constexpr std::string_view kDnsLabel = "dns";
 constexpr std::string_view kLocalHost = "localhost";
 
 // A canonical host writes an IPv6 address in brackets.
@@ -48,7 +48,7 @@ Digest url_hash(const HmacKey& pepper, std::string_view invalid_url) {
 }
 
 Digest host_hash(const HmacKey& pepper, std::string_view host) {
-  return pepper.mac(kDnsLabel, host);
+  return pepper.mac(kDnsHashLabel, host);
 }
 
 std::vector<Digest> suffix_hashes(const HmacKey& pepper, std::string_view host) {

@@ -10,6 +10,7 @@
 #include "safety/link/key_escape.h"
 #include "safety/link/loose_ipv4.h"
 #include "safety/link/url.h"
+#include "safety/link/url_scheme.h"
 #include "safety/text/utf8.h"
 
 namespace han::safety {
@@ -175,11 +176,6 @@ std::size_t scheme_size(std::string_view text) {
     if (!is_letter(c) && !is_digit(c) && c != '+' && c != '-' && c != '.') return 0;
   }
   return 0;
-}
-
-bool is_special_scheme(std::string_view scheme) {
-  return scheme == "http" || scheme == "https" || scheme == "ftp" || scheme == "ws" ||
-         scheme == "wss" || scheme == "file";
 }
 
 bool is_slash(char c) { return c == '/' || c == '\\'; }
