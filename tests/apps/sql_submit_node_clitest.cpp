@@ -3,11 +3,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <cstdlib>
-#include <filesystem>
 #include <iostream>
 
 #include "tests/apps/sql_submit_fixture.h"
+#include "tests/support/node_modules.h"
 
 namespace han::tests {
 namespace {
@@ -15,15 +14,7 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-constexpr int kSkipped = 77;
 bool is_skipped = false;
-
-// Where `pg` may lie: named by whoever runs the test, or put there by ./run test.
-std::string modules_folder() {
-  const char* named = std::getenv("SAFETY_TEST_NODE_MODULES");
-  if (named != nullptr && *named != '\0') return named;
-  return (std::filesystem::current_path() / ".cache/node").string();
-}
 
 class SqlSubmitNode : public SqlSubmitFixture {};
 
@@ -33,7 +24,7 @@ TEST_F(SqlSubmitNode, SubmitsInItsOwnTransactions) {
       {.argv = {"node", "tests/apps/node/sql_submit.mjs", server().dir().path().string(),
                 value("SELECT current_database()"), kUser, kOutsider},
        // Debian's packages of Node lie there.
-       .env = {"SAFETY_TEST_NODE_MODULES=" + modules_folder(), "NODE_PATH=/usr/share/nodejs"},
+       .env = {"SAFETY_TEST_NODE_MODULES=" + node_modules_folder(), "NODE_PATH=/usr/share/nodejs"},
        .output_path = dir.file("out")});
   const auto status = process.wait(safety::Deadline::after(std::chrono::seconds(60)));
   ASSERT_TRUE(status);

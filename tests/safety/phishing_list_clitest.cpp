@@ -6,8 +6,6 @@
 #include <nlohmann/json.hpp>
 
 #include <chrono>
-#include <cstdlib>
-#include <filesystem>
 #include <fstream>
 #include <iostream>
 #include <set>
@@ -16,6 +14,7 @@
 #include "safety/link/canonical_host.h"
 #include "safety/link/list_file.h"
 #include "tests/safety/bundle_folder.h"
+#include "tests/support/node_modules.h"
 #include "tests/support/process.h"
 
 namespace han::tests {
@@ -24,15 +23,7 @@ namespace {
 using safety::Bundle;
 using safety::ListFileError;
 
-constexpr int kSkipped = 77;
 bool is_skipped = false;
-
-// Where the package may lie: named by whoever runs the test, or put there by ./run test.
-std::string modules_folder() {
-  const char* named = std::getenv("SAFETY_TEST_NODE_MODULES");
-  if (named != nullptr && *named != '\0') return named;
-  return (std::filesystem::current_path() / ".cache/node").string();
-}
 
 std::string lines_of(const std::vector<std::string>& names) {
   std::string out;
@@ -84,7 +75,7 @@ std::vector<std::string> package_answers(const std::vector<std::string>& hosts) 
   const TempDir dir;
   std::ofstream(dir.file("hosts")) << lines_of(hosts);
   Process process({.argv = {"node", "tests/apps/node/phishing_detect.mjs", dir.file("hosts")},
-                   .env = {"SAFETY_TEST_NODE_MODULES=" + modules_folder()},
+                   .env = {"SAFETY_TEST_NODE_MODULES=" + node_modules_folder()},
                    .output_path = dir.file("out")});
   const auto status = process.wait(safety::Deadline::after(std::chrono::seconds(120)));
   if (!status || status->code != 0) {
@@ -108,7 +99,7 @@ std::string our_answer(const Bundle& bundle, const std::string& host) {
 }
 
 TEST(PhishingList, ARealListLoadsAndAnswersAsItsPackageDoes) {
-  std::ifstream file(modules_folder() + "/node_modules/eth-phishing-detect/src/config.json");
+  std::ifstream file(node_modules_folder() + "/node_modules/eth-phishing-detect/src/config.json");
   if (!file) {
     std::cout << "skipped: the package eth-phishing-detect is not there: ./run test installs it "
                  "where npm is\n";
@@ -151,7 +142,8 @@ TEST(PhishingList, ARealListLoadsAndAnswersAsItsPackageDoes) {
 }
 
 TEST(PhishingList, ARealHostsFileLoads) {
-  const std::string path = modules_folder() + "/node_modules/eth-phishing-detect/src/hosts.txt";
+  const std::string path =
+      node_modules_folder() + "/node_modules/eth-phishing-detect/src/hosts.txt";
   if (!std::ifstream(path)) {
     is_skipped = true;
     return;

@@ -1,18 +1,15 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
-#include <sys/stat.h>
 
 #include <algorithm>
 #include <cstdlib>
-#include <fstream>
 #include <sstream>
 
 #include "safety/apps/ctl/check_command.h"
 #include "tests/apps/ctl/ctl_run.h"
+#include "tests/apps/ctl/line_by_line.h"
 #include "tests/apps/ctl/offline_files.h"
-#include "tests/support/await.h"
-#include "tests/support/process.h"
 
 namespace han::tests {
 namespace {
@@ -138,24 +135,9 @@ TEST_F(CheckCommand, JudgesEachLineInOrder) {
 }
 
 TEST_F(CheckCommand, AnswersALineBeforeTheNextIsWritten) {
-  const std::string fifo = files_.file("fifo");
-  ASSERT_EQ(::mkfifo(fifo.c_str(), 0600), 0);
-  std::vector<std::string> argv =
-      files_.arguments({std::string(std::getenv("SAFETY_BIN_DIR")) + "/safetyctl", "check", "text"},
-                       {"--lines", "--file", fifo});
-  Process process({.argv = std::move(argv), .output_path = files_.file("out")});
-  std::ofstream writer(fifo);
-  for (std::ptrdiff_t count = 1; count <= 3; ++count) {
-    writer << "\"hello\"\n" << std::flush;
-    EXPECT_TRUE(await([&] {
-      const std::string out = process.output();
-      return std::count(out.begin(), out.end(), '\n') == count;
-    }));
-  }
-  writer.close();
-  const auto status = process.wait(safety::Deadline::after(kAwaitLimit));
-  ASSERT_TRUE(status);
-  EXPECT_EQ(status->code, 0);
+  const std::string program = std::string(std::getenv("SAFETY_BIN_DIR")) + "/safetyctl";
+  expect_answers_line_by_line(files_.arguments({program, "check", "text"}, {"--lines", "--file"}),
+                              "\"hello\"");
 }
 
 TEST_F(CheckCommand, ABadLineGivesAnErrorInItsPlace) {

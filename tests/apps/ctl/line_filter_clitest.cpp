@@ -1,17 +1,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
-#include <sys/stat.h>
 
-#include <algorithm>
 #include <cstdlib>
-#include <fstream>
 #include <sstream>
 
 #include "safety/apps/ctl/line_filter.h"
 #include "tests/apps/ctl/ctl_run.h"
-#include "tests/support/await.h"
-#include "tests/support/process.h"
+#include "tests/apps/ctl/line_by_line.h"
 
 namespace han::tests {
 namespace {
@@ -110,24 +106,8 @@ TEST(LineFilter, NoInputIsNoOutput) {
 }
 
 TEST(LineFilter, AnswersALineBeforeTheNextIsWritten) {
-  const TempDir folder;
-  const std::string fifo = (folder.path() / "fifo").string();
-  ASSERT_EQ(::mkfifo(fifo.c_str(), 0600), 0);
-  Process process(
-      {.argv = {std::string(std::getenv("SAFETY_BIN_DIR")) + "/safetyctl", "url", "--file", fifo},
-       .output_path = (folder.path() / "out").string()});
-  std::ofstream writer(fifo);
-  for (std::ptrdiff_t count = 1; count <= 3; ++count) {
-    writer << "\"http://a/\"\n" << std::flush;
-    EXPECT_TRUE(await([&] {
-      const std::string out = process.output();
-      return std::count(out.begin(), out.end(), '\n') == count;
-    }));
-  }
-  writer.close();
-  const auto status = process.wait(safety::Deadline::after(kAwaitLimit));
-  ASSERT_TRUE(status);
-  EXPECT_EQ(status->code, 0);
+  const std::string program = std::string(std::getenv("SAFETY_BIN_DIR")) + "/safetyctl";
+  expect_answers_line_by_line({program, "url", "--file"}, "\"http://a/\"");
 }
 
 TEST(LineFilter, ReadsOneInput) {

@@ -56,18 +56,6 @@ class BatchJudgeLinks : public WorkerFixture {
     completions.stop();
     EXPECT_EQ(leases_.size(), 0U);
   }
-  std::vector<pgqueue::Uuid> submit_links(const std::vector<std::string>& urls) {
-    std::vector<pgqueue::NewTask> tasks;
-    for (const std::string& url : urls) {
-      tasks.push_back(text_task(url));
-      tasks.back().kind = "link";
-    }
-    std::vector<pgqueue::Uuid> ids;
-    for (const auto& item : queue_->submit("safetyctl", tasks, soon()).submissions) {
-      ids.push_back(item.task_id);
-    }
-    return ids;
-  }
   std::string rules_of(const pgqueue::Uuid& id) {
     return value(
         "SELECT array_to_string(rules, ',') FROM message_safety.results WHERE task_id = '" +

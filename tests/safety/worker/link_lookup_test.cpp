@@ -4,7 +4,7 @@
 
 #include <fstream>
 
-#include "tests/safety/worker/snapshot_of.h"
+#include "tests/safety/worker/lookup_fixture.h"
 #include "tests/support/temp_dir.h"
 
 namespace han::tests {
@@ -14,7 +14,7 @@ using safety::Decision;
 using safety::LinkItem;
 using Lookup = cache::LookupOf<cache::LinkEntry>;
 
-class LinkLookupTest : public ::testing::Test {
+class LinkLookupTest : public LookupFixture {
  protected:
   std::vector<LinkItem> items(const std::vector<std::string>& urls) const {
     std::vector<LinkItem> made;
@@ -22,11 +22,6 @@ class LinkLookupTest : public ::testing::Test {
     return made;
   }
 
-  const safety::PepperSet peppers_ =
-      safety::parse_peppers("p1 " + std::string(64, 'a') + "\np0 " + std::string(64, 'b'));
-  const std::shared_ptr<const safety::Snapshot> held_ = empty_snapshot(peppers_);
-  const safety::Snapshot& snapshot_ = *held_;
-  safety::Metrics metrics_;
   safety::LinkLookup lookup_{peppers_, metrics_, {}};
 };
 

@@ -2,14 +2,14 @@
 
 #include <gtest/gtest.h>
 
-#include "tests/safety/worker/snapshot_of.h"
+#include "tests/safety/worker/lookup_fixture.h"
 
 namespace han::tests {
 namespace {
 
 using safety::TextSubject;
 
-class TextLookupTest : public ::testing::Test {
+class TextLookupTest : public LookupFixture {
  protected:
   std::vector<TextSubject> subjects(const std::vector<std::string>& texts) const {
     std::vector<TextSubject> made;
@@ -22,11 +22,6 @@ class TextLookupTest : public ::testing::Test {
     return made;
   }
 
-  const safety::PepperSet peppers_ =
-      safety::parse_peppers("p1 " + std::string(64, 'a') + "\np0 " + std::string(64, 'b'));
-  const std::shared_ptr<const safety::Snapshot> held_ = empty_snapshot(peppers_);
-  const safety::Snapshot& snapshot_ = *held_;
-  safety::Metrics metrics_;
   safety::TextLookup lookup_{peppers_, metrics_, {}};
   safety::TextScratch scratch_{snapshot_.engine()};
 };

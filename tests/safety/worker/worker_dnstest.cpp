@@ -31,18 +31,6 @@ class WorkerDns : public WorkerFixture {
     }));
     return worker;
   }
-  std::vector<pgqueue::Uuid> submit_links(const std::vector<std::string>& urls) {
-    std::vector<pgqueue::NewTask> tasks;
-    for (const std::string& url : urls) {
-      tasks.push_back(text_task(url));
-      tasks.back().kind = "link";
-    }
-    std::vector<pgqueue::Uuid> ids;
-    for (const auto& item : queue_->submit("safetyctl", tasks, soon()).submissions) {
-      ids.push_back(item.task_id);
-    }
-    return ids;
-  }
   std::string dns_key(const std::string& host, const std::string& type) {
     const auto peppers = safety::load_peppers(dir_.file("pepper"));
     return cache::DnsKey(safety::host_hash(peppers.current.key, host), type).str();

@@ -66,6 +66,19 @@ std::unique_ptr<safety::Worker> WorkerFixture::make_worker(const std::string& mo
 std::vector<pgqueue::Uuid> WorkerFixture::submit_texts(const std::vector<std::string>& texts) {
   std::vector<pgqueue::NewTask> tasks;
   for (const std::string& text : texts) tasks.push_back(text_task(text));
+  return submit_tasks(std::move(tasks));
+}
+
+std::vector<pgqueue::Uuid> WorkerFixture::submit_links(const std::vector<std::string>& urls) {
+  std::vector<pgqueue::NewTask> tasks;
+  for (const std::string& url : urls) {
+    tasks.push_back(text_task(url));
+    tasks.back().kind = "link";
+  }
+  return submit_tasks(std::move(tasks));
+}
+
+std::vector<pgqueue::Uuid> WorkerFixture::submit_tasks(std::vector<pgqueue::NewTask> tasks) {
   std::vector<pgqueue::Uuid> ids;
   for (const auto& item : queue_->submit("safetyctl", tasks, soon()).submissions) {
     ids.push_back(item.task_id);

@@ -23,8 +23,9 @@ class WorkerFixture : public QueueFixture {
   safety::Settings settings(const std::string& more_settings);
   safety::Addresses addresses();
 
-  // Submits texts and returns their tasks' ids.
+  // Submits texts, or links, and returns their tasks' ids.
   std::vector<pgqueue::Uuid> submit_texts(const std::vector<std::string>& texts);
+  std::vector<pgqueue::Uuid> submit_links(const std::vector<std::string>& urls);
   // Waits until no live task is left.
   [[nodiscard]] bool await_drained();
   std::string decision_of(const pgqueue::Uuid& id);
@@ -34,6 +35,9 @@ class WorkerFixture : public QueueFixture {
   RedisServer redis_;
   std::string redis_url_;            // empty: a worker without Redis
   std::string redis_password_path_;  // empty: the URL has the password
+
+ private:
+  std::vector<pgqueue::Uuid> submit_tasks(std::vector<pgqueue::NewTask> tasks);
 };
 
 }  // namespace han::tests
