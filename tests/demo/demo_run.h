@@ -16,6 +16,7 @@
 #include <string>
 #include <vector>
 
+#include "pgqueue/connection.h"
 #include "pgqueue/pool.h"
 #include "pgqueue/queue.h"
 #include "tests/demo/corpus.h"
@@ -62,9 +63,11 @@ class DemoRun {
   void disturb(const RoundPlan& plan);
   void kill_and_stall(std::int64_t total);
   bool both_hold_leases();
+  bool have_settled();
   void run_slice(int milliseconds);
   void catch_reclaimed(DemoWorker& stalled, DemoWorker& other);
   void await_finished(const std::string& name, std::int64_t total);
+  std::int64_t number(const std::string& sql);
   std::int64_t finished_count();
   void judge_again();
   void keep_evidence(const std::string& round);
@@ -77,6 +80,7 @@ class DemoRun {
   const std::string database_;
   pgqueue::Pool pool_;
   pgqueue::Queue queue_;
+  pgqueue::Connection observer_;
   std::vector<std::unique_ptr<DemoWorker>> workers_;
   int workers_started_ = 0;
   std::size_t next_text_ = 0;
