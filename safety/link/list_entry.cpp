@@ -6,6 +6,7 @@
 #include "safety/base/ip_address.h"
 #include "safety/link/canonical_host.h"
 #include "safety/link/policy_key.h"
+#include "safety/text/utf8.h"
 
 namespace han::safety {
 namespace {
@@ -28,6 +29,36 @@ bool is_address(std::string_view name) {
   return name.starts_with('[') || IpAddress::parse(name).has_value();
 }
 
+// Browsers take more characters than names of the DNS have, and so would take a line of a CSV file.
+bool has_only_name_characters(std::string_view name) {
+  return name.starts_with('[') || std::all_of(name.begin(), name.end(), [](char c) {
+           return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-' || c == '_' ||
+                  c == '.';
+         });
+}
+
+// The port that stands behind a host, if any: behind the brackets of an IPv6 address.
+bool has_port(std::string_view authority) {
+  const std::size_t bracket = authority.rfind(']');
+  return authority.find(':', bracket == std::string_view::npos ? 0 : bracket) !=
+         std::string_view::npos;
+}
+
+constexpr ListEntryFault kNoHost = "is no host that can exist; correct or remove it";
+constexpr ListEntryFault kPortOfHost = "a port is never asked about; remove it";
+constexpr ListEntryFault kNoName =
+    "has a character that no name of the DNS has; write one entry a line, without quotes, ',' "
+    "or ';'";
+
+// What keeps `text`, whose canonical name is `name`, from being a host; "" when nothing does.
+ListEntryFault fault_of_host(std::string_view text, std::string_view name) {
+  if (name.empty()) {
+    const bool is_v6 = IpAddress::parse(text).has_value();
+    return !is_v6 && has_port(text) ? kPortOfHost : kNoHost;
+  }
+  return has_only_name_characters(name) ? ListEntryFault() : kNoName;
+}
+
 Result parse_host(std::string_view text) {
   if (text.find('*') != std::string_view::npos) {
     return ListEntryFault("a list of kind host has no wildcards; put it into one of kind suffix");
@@ -36,7 +67,7 @@ Result parse_host(std::string_view text) {
     return ListEntryFault("is no host; leave out scheme and path, or use kind path or cidr");
   }
   std::string name = canonical_name(text);
-  if (name.empty()) return ListEntryFault("is no host that can exist; correct or remove it");
+  if (const ListEntryFault fault = fault_of_host(text, name); !fault.empty()) return fault;
   return ListEntry{EntryTag::kHost, std::move(name)};
 }
 
@@ -53,7 +84,7 @@ Result parse_suffix(std::string_view text, const PublicSuffixes& suffixes) {
     return ListEntryFault("a wildcard may only stand for all labels before a name, as '*.'");
   }
   std::string name = canonical_name(text);
-  if (name.empty()) return ListEntryFault("is no host that can exist; correct or remove it");
+  if (const ListEntryFault fault = fault_of_host(text, name); !fault.empty()) return fault;
   if (is_address(name)) {
     return ListEntryFault("is an address, which has no hosts below it; use kind host or cidr");
   }
@@ -76,19 +107,32 @@ std::string_view scheme_of(std::string_view text) {
   return is_scheme ? text.substr(0, end + 3) : std::string_view();
 }
 
-// The port that stands behind a host, if any: behind the brackets of an IPv6 address.
-bool has_port(std::string_view authority) {
-  const std::size_t bracket = authority.rfind(']');
-  return authority.find(':', bracket == std::string_view::npos ? 0 : bracket) !=
-         std::string_view::npos;
+// Wildcards, white space and bytes that no link is asked about with.
+ListEntryFault fault_of_path_text(std::string_view text) {
+  if (text.find('#') != std::string_view::npos) {
+    return "the part behind '#' is never asked about; remove it";
+  }
+  const std::size_t star = text.find('*');
+  if (star != std::string_view::npos && star > text.find_first_of("/?\\")) {
+    return "'*' is no wildcard in a path: end a folder in '/' to mean all in it, and write a '*' "
+           "that belongs to the address as %2A";
+  }
+  if (std::any_of(text.begin(), text.end(),
+                  [](char c) { return static_cast<unsigned char>(c) <= 0x20 || c == 0x7F; })) {
+    return "has white space or a control character; write one entry a line, and a space as %20";
+  }
+  if (!is_valid_utf8(text)) return "is not UTF-8; write other bytes as %XX";
+  return {};
 }
 
 Result parse_path(std::string_view text, const PublicSuffixes& suffixes) {
   const std::string_view scheme = scheme_of(text);
-  std::string_view authority = text.substr(scheme.size());
-  authority = authority.substr(0, authority.find_first_of("/?#\\"));
-  if (text.find('#') != std::string_view::npos) {
-    return ListEntryFault("the part behind '#' is never asked about; remove it");
+  const std::string_view bare = text.substr(scheme.size());
+  const std::string_view authority = bare.substr(0, bare.find_first_of("/?#\\"));
+  if (const ListEntryFault fault = fault_of_path_text(bare); !fault.empty()) return fault;
+  if (!authority.starts_with('[') && IpAddress::parse(authority) &&
+      authority.find(':') != std::string_view::npos) {
+    return ListEntryFault("an IPv6 address stands in brackets before a path: [2001:db8::1]/a");
   }
   if (authority.find('@') != std::string_view::npos || has_port(authority)) {
     return ListEntryFault("user and port are never asked about; remove them");
@@ -101,6 +145,7 @@ Result parse_path(std::string_view text, const PublicSuffixes& suffixes) {
   if (!key || key->host().empty() || canonical_host(key->host()) != key->host()) {
     return ListEntryFault("is no host that can exist with a path; correct or remove it");
   }
+  if (!has_only_name_characters(key->host())) return kNoName;
   if (!key->is_ip() && suffixes.is_public_suffix(key->host())) {
     return ListEntryFault(
         "is a path on a public suffix, below which anyone may have a host; name the hosts");
@@ -118,12 +163,22 @@ Result parse_path(std::string_view text, const PublicSuffixes& suffixes) {
   return ListEntry{EntryTag::kPath, std::string(expressions[0])};
 }
 
+// ::ffff:0:0/96 or a part of it: links and answers in that form are asked about as IPv4 too.
+bool is_mapped(const IpPrefix& prefix) {
+  static const IpPrefix all = *IpPrefix::parse("::ffff:0:0/96");
+  return !prefix.base().is_v4() && prefix.length() >= all.length() && all.contains(prefix.base());
+}
+
 Result parse_network(std::string_view text) {
   const std::optional<IpPrefix> prefix = IpPrefix::parse(text);
   if (!prefix) {
     return ListEntryFault(
         "is no network such as 10.0.0.0/8; bits beyond the length must be zero, and IPv4 has "
         "four decimal parts");
+  }
+  if (is_mapped(*prefix)) {
+    return ListEntryFault(
+        "is a network of IPv4 in the form of IPv6; write the IPv4 one, which counts for both");
   }
   if (prefix->length() == 0) return ListEntryFault("holds every address; name a smaller network");
   std::string name(1, static_cast<char>(prefix->length()));

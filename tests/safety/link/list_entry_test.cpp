@@ -58,7 +58,9 @@ TEST(ListEntry, HostsAreHostsAlone) {
   EXPECT_EQ(name_of("com", ListKind::kHost), "com");
   expect_fault("*.evil.test", ListKind::kHost, "one of kind suffix");
   expect_fault("http://evil.test", ListKind::kHost, "is no host; leave out scheme");
-  expect_fault("evil.test:80", ListKind::kHost, "no host that can exist");
+  expect_fault("evil.test:80", ListKind::kHost, "a port is never asked about");
+  expect_fault("[2001:db8::1]:80", ListKind::kHost, "a port is never asked about");
+  expect_fault("fe80::1%eth0", ListKind::kHost, "");
   expect_fault("evil .test", ListKind::kHost, "no host that can exist");
   expect_fault("||evil.test^", ListKind::kHost, "no host that can exist");
   expect_fault("...", ListKind::kHost, "no host that can exist");
@@ -108,6 +110,51 @@ TEST(ListEntry, APathIsAnExpressionOfThePolicyKey) {
   EXPECT_EQ(name_of("[2001:DB8::1]/a", ListKind::kPath), "[2001:db8::1]/a");
   expect_fault("[2001:db8::1]:80/a", ListKind::kPath, "user and port");
   expect_fault("http:///a", ListKind::kPath, "is no host that can exist");
+}
+
+TEST(ListEntry, WhatWouldNeverHitIsRefusedWithTheFix) {
+  constexpr ListKind kAll[] = {ListKind::kHost, ListKind::kSuffix, ListKind::kPath};
+  // Lines of other formats: columns, quotes, an option of a filter list.
+  for (const char* text : {"evil.test,phishing,2024", "evil.test;x", "\"evil.test\"", "'evil.test'",
+                           "evil.test$third-party", "server=evil.test", "{evil.test}"}) {
+    for (const ListKind kind : kAll) expect_fault(text, kind, "no name of the DNS");
+  }
+  // A wildcard that would be taken as the character.
+  for (const char* text :
+       {"evil.test/a*", "evil.test/*", "evil.test/*/b", "evil.test/a?id=*", "http://evil.test/*"}) {
+    expect_fault(text, ListKind::kPath, "'*' is no wildcard in a path");
+  }
+  // The character itself can be meant.
+  EXPECT_EQ(name_of("evil.test/web/%2A/x", ListKind::kPath), "evil.test/web/*/x");
+  // A second column, which would become a part of the path.
+  expect_fault("evil.test/a phishing", ListKind::kPath, "has white space");
+  expect_fault("evil.test/a\tphishing", ListKind::kPath, "has white space");
+  EXPECT_EQ(name_of("evil.test/a%20b", ListKind::kPath), "evil.test/a%20b");
+  expect_fault("evil.test/\xFF", ListKind::kPath, "is not UTF-8");
+  EXPECT_EQ(name_of("evil.test/%ff", ListKind::kPath), "evil.test/%FF");
+  expect_fault("2001:db8::1", ListKind::kPath, "stands in brackets");
+  expect_fault("2001:db8::1/a", ListKind::kPath, "stands in brackets");
+  expect_fault("evil.test:443", ListKind::kSuffix, "a port is never asked about");
+  // IPv4 that only an address in the form of IPv6 would have hit.
+  for (const char* text : {"::ffff:192.0.2.0/120", "::ffff:192.0.2.1", "::ffff:0:0/96"}) {
+    expect_fault(text, ListKind::kCidr, "write the IPv4 one");
+  }
+  EXPECT_EQ(name_of("64:ff9b::/96", ListKind::kCidr).size(), 17U);
+}
+
+TEST(ListEntry, SpellingsThatDifferOnlyInFormAreOneEntry) {
+  // Upper case, dots, escapes, default folders, a query that is there but empty, the scheme.
+  for (const char* text :
+       {"Evil.TEST/A", "evil.test./A", "https://evil.test/A", "evil.test//A", "evil.test/./A",
+        "evil.test/b/../A", "evil.test/%41", "evil.test\\A", "evil.test/A?"}) {
+    EXPECT_EQ(name_of(text, ListKind::kPath), "evil.test/A") << text;
+  }
+  // An address before a path, in any spelling.
+  for (const char* text : {"127.0.0.1/x", "0x7f.1/x", "2130706433/x", "0177.0.0.1/x"}) {
+    EXPECT_EQ(name_of(text, ListKind::kPath), "127.0.0.1/x") << text;
+  }
+  EXPECT_EQ(name_of("AABBCCDDEEFF0011", ListKind::kHash),
+            name_of("aabbccddeeff0011", ListKind::kHash));
 }
 
 TEST(ListEntry, ANetworkIsStrict) {
