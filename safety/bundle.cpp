@@ -57,6 +57,24 @@ bool stands_in_folder(const std::string& file) {
   return fs::symlink_status(file, error).type() != fs::file_type::not_found;
 }
 
+[[noreturn]] void fail_missing(const std::string& file, std::string_view key) {
+  throw ConfigError(file, 0, "",
+                    "no such file, and a bundle's folder has rules.yaml and lists.yaml; put it "
+                    "back, or write `schema: 1` and `" +
+                        std::string(key) + ": []` into it to have none");
+}
+
+// A list that lost its entries on the way here.
+void check_entries(const std::string& file, const ListRow& row, std::size_t entries) {
+  if (entries >= row.entries_min.value_or(1)) return;
+  throw ConfigError(file, 0, "list " + row.id,
+                    row.entries_min
+                        ? "holds " + std::to_string(entries) + " entries, entries_min is " +
+                              std::to_string(*row.entries_min) + "; complete the file"
+                        : "holds no entry; complete the file, or say entries_min: 0 in lists.yaml "
+                          "if it may be empty");
+}
+
 }  // namespace
 
 struct Bundle::Source {
@@ -69,7 +87,9 @@ struct Bundle::Source {
 };
 
 Bundle::Bundle(Source source, std::chrono::sys_days activation_date)
-    : rule_count_(source.rules.size()) {
+    : rule_count_(source.rules.size()),
+      rules_file_(source.rules_file),
+      lists_file_(source.lists_file) {
   std::map<std::string, int, std::less<>> rule_lines;
   LinkLists::Builder builder;
   for (const Rule& rule : source.rules) {
@@ -91,11 +111,16 @@ Bundle::Bundle(Source source, std::chrono::sys_days activation_date)
     }
     LinkPart links;
     LinkVersion version;
+    for (const ListRow& row : source.lists) {
+      if (!is_live(row, activation_date)) resting_lists_.push_back(row.id);
+    }
     for (ListRow& row : live_lists(std::move(source.lists), activation_date)) {
       const std::uint32_t owner = builder.add_owner(row.id, row.action, row.mode);
+      const std::string file = (source.folder / row.file).string();
       const ListFileSummary summary = read_list_file(
-          (source.folder / row.file).string(), row, PublicSuffixes::system(),
-          [&](const ListEntry& entry) { builder.add(entry.tag, entry.name, owner); });
+          file, row, PublicSuffixes::system(),
+          [&](const ListEntry& entry, int) { builder.add(entry.tag, entry.name, owner); });
+      check_entries(file, row, summary.entries);
       version.add(canonical_form(row));
       version.add(to_hex(summary.digest));
       links.lists.emplace(row.id, policy_of(row));
@@ -108,6 +133,12 @@ Bundle::Bundle(Source source, std::chrono::sys_days activation_date)
   } catch (const ListTableFull& error) {
     throw ConfigError(source.path, 0, "", std::string(error.what()) + "; remove some");
   }
+}
+
+BundleCounts Bundle::counts() const {
+  BundleCounts counts{text_engine_->live().size(), loaded_lists_.size(), 0};
+  for (const LoadedList& list : loaded_lists_) counts.entries += list.entries;
+  return counts;
 }
 
 std::shared_ptr<const Bundle> Bundle::load(const std::string& path,
@@ -126,8 +157,10 @@ std::shared_ptr<const Bundle> Bundle::load(const std::string& path,
   if (!has_rules && !has_lists) {
     throw ConfigError(path, 0, "", "holds neither rules.yaml nor lists.yaml; check the path");
   }
-  if (has_rules) source.rules = load_rules(source.rules_file);
-  if (has_lists) source.lists = load_list_manifest(source.lists_file);
+  if (!has_rules) fail_missing(source.rules_file, "rules");
+  if (!has_lists) fail_missing(source.lists_file, "lists");
+  source.rules = load_rules(source.rules_file);
+  source.lists = load_list_manifest(source.lists_file);
   return std::shared_ptr<const Bundle>(new Bundle(std::move(source), activation_date));
 }
 

@@ -1,8 +1,10 @@
 // Bundle: rules and lists, loaded, checked and compiled together; what a rules_version is about.
 //
 // A bundle is a folder with rules.yaml, lists.yaml (safety/link/list_manifest.h) and the files that
-// lists.yaml names, either of the two left out; or a rules file alone. It is loaded whole or
-// refused whole.
+// lists.yaml names; or a rules file alone. It is loaded whole or refused whole. A folder has both
+// files, `rules: []` or `lists: []` in the one that is not used: a part that vanished by accident
+// is never taken for one that was left out. Neither is an empty list that counts, unless it says
+// entries_min: 0.
 //
 //     const auto bundle = Bundle::load(settings.rules_path, today);
 //     TextScratch scratch(*bundle->text_engine());
@@ -38,6 +40,13 @@ namespace han::safety {
 // lists, features of hosts, classes of addresses.
 inline constexpr int kLinkCodeEpoch = 1;
 
+// How much of a bundle counts.
+struct BundleCounts {
+  std::size_t rules = 0;
+  std::size_t lists = 0;
+  std::size_t entries = 0;  // of the lists, duplicates included
+};
+
 class Bundle {
  public:
   struct LoadedList {
@@ -59,8 +68,14 @@ class Bundle {
   const RuleTable& rules() const { return text_engine_->rules(); }
   const std::string& rules_version() const { return text_engine_->rules_version(); }
 
+  BundleCounts counts() const;
   std::size_t rule_count() const { return rule_count_; }                         // live or not
   const std::vector<LoadedList>& loaded_lists() const { return loaded_lists_; }  // sorted by id
+  // Ids of lists that are off or expired.
+  const std::vector<std::string>& resting_lists() const { return resting_lists_; }
+  // For errors; the second is "" of a rules file alone.
+  const std::string& rules_file() const { return rules_file_; }
+  const std::string& lists_file() const { return lists_file_; }
 
  private:
   struct Source;
@@ -70,6 +85,9 @@ class Bundle {
   LinkLists lists_;
   std::size_t rule_count_ = 0;
   std::vector<LoadedList> loaded_lists_;
+  std::vector<std::string> resting_lists_;
+  std::string rules_file_;
+  std::string lists_file_;
 };
 
 }  // namespace han::safety

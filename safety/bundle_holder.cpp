@@ -47,33 +47,48 @@ std::string stamp_of(const std::string& path) {
 
 }  // namespace
 
-BundleHolder::BundleHolder(std::string path, std::chrono::sys_days activation_date)
-    : path_(std::move(path)), loaded_stamp_(stamp_of(path_)), seen_stamp_(loaded_stamp_) {
-  bundle_ = Bundle::load(path_, activation_date);
+BundleHolder::BundleHolder(std::string path, std::chrono::sys_days activation_date,
+                           int loss_percent_max)
+    : path_(std::move(path)),
+      loss_percent_max_(loss_percent_max),
+      loaded_stamp_(stamp_of(path_)),
+      seen_stamp_(loaded_stamp_) {
+  state_.bundle = Bundle::load(path_, activation_date);
 }
 
 std::shared_ptr<const Bundle> BundleHolder::current() const {
   const MutexLock lock(mutex_);
-  return bundle_;
+  return state_.bundle;
+}
+
+BundleHolder::State BundleHolder::state() const {
+  const MutexLock lock(mutex_);
+  return state_;
+}
+
+BundleHolder::Reload BundleHolder::refuse(std::string error) {
+  const MutexLock lock(mutex_);
+  state_.fault = error;
+  return {Outcome::kRefused, std::move(error)};
 }
 
 BundleHolder::Reload BundleHolder::load(std::chrono::sys_days activation_date) {
+  const std::shared_ptr<const Bundle> live = current();
   std::shared_ptr<const Bundle> fresh;
   try {
     fresh = Bundle::load(path_, activation_date);
+    if (const auto loss = find_loss(*live, *fresh, loss_percent_max_)) throw *loss;
   } catch (const ConfigError& error) {
-    is_refused_ = true;
-    return {Outcome::kRefused, error.what()};
+    return refuse(error.what());
   } catch (const std::bad_alloc&) {
-    is_refused_ = true;
-    return {Outcome::kRefused, "there is not enough memory for the old and the new bundle"};
+    return refuse("there is not enough memory for the old and the new bundle");
   }
-  const bool was_refused = std::exchange(is_refused_, false);
   const MutexLock lock(mutex_);
-  if (fresh->rules_version() == bundle_->rules_version()) {
+  const bool was_refused = !std::exchange(state_.fault, "").empty();
+  if (fresh->rules_version() == live->rules_version()) {
     return {was_refused ? Outcome::kMended : Outcome::kUnchanged, ""};
   }
-  bundle_.swap(fresh);
+  state_.bundle = std::move(fresh);
   return {Outcome::kExchanged, ""};
 }
 

@@ -3,7 +3,8 @@
 // Readers take a snapshot per batch. A bundle that is refused changes nothing: the old one stays
 // and the reason is told once for each change of the files. poll() loads only files that changed
 // and then stood still for one poll, so that a file that is being written is not taken half; who
-// exchanges the folder by renaming one link needs no such luck.
+// exchanges the folder by renaming one link needs no such luck. A bundle that lost too much against
+// the live one is refused too (safety/bundle_loss.h); a new process has none to compare with.
 //
 // Threads: current() from any thread; reload() and poll() wait for each other.
 // Owns:    a share of the bundle.
@@ -20,6 +21,7 @@
 
 #include "safety/base/mutex.h"
 #include "safety/bundle.h"
+#include "safety/bundle_loss.h"
 
 namespace han::safety {
 
@@ -32,11 +34,19 @@ class BundleHolder {
     std::string error;
   };
 
-  BundleHolder(std::string path, std::chrono::sys_days activation_date);
+  // The bundle, and why the files are refused that stand in its place now; "" when they are not.
+  struct State {
+    std::shared_ptr<const Bundle> bundle;
+    std::string fault;
+  };
+
+  BundleHolder(std::string path, std::chrono::sys_days activation_date,
+               int loss_percent_max = kLossPercentMax);
   BundleHolder(const BundleHolder&) = delete;
   BundleHolder& operator=(const BundleHolder&) = delete;
 
   std::shared_ptr<const Bundle> current() const EXCLUDES(mutex_);
+  State state() const EXCLUDES(mutex_);
 
   // Loads now, whatever changed. kUnchanged when the rules_version is the same; kMended when it is
   // and what was loaded last had been refused.
@@ -45,13 +55,15 @@ class BundleHolder {
 
  private:
   Reload load(std::chrono::sys_days activation_date) REQUIRES(load_mutex_);
+  Reload refuse(std::string error) EXCLUDES(mutex_);
+
   const std::string path_;
+  const int loss_percent_max_;
   mutable Mutex load_mutex_;
   std::string loaded_stamp_ GUARDED_BY(load_mutex_);  // of the last load, good or refused
-  bool is_refused_ GUARDED_BY(load_mutex_) = false;   // by the last load
   std::string seen_stamp_ GUARDED_BY(load_mutex_);    // of the last poll
   mutable Mutex mutex_;
-  std::shared_ptr<const Bundle> bundle_ GUARDED_BY(mutex_);
+  State state_ GUARDED_BY(mutex_);
 };
 
 }  // namespace han::safety

@@ -86,7 +86,7 @@ void ListReader::read_entry(std::string_view text) {
   }
   ++summary_.entries;
   // What cannot be used as a whole is not taken in part.
-  if (fault_count_ == 0) sink_(std::get<ListEntry>(parsed));
+  if (fault_count_ == 0) sink_(std::get<ListEntry>(parsed), static_cast<int>(summary_.lines));
 }
 
 void ListReader::read_hosts_line(std::string_view line) {

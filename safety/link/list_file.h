@@ -55,7 +55,7 @@ struct ListFileSummary {
   std::size_t entries = 0;
 };
 
-using ListSink = std::function<void(const ListEntry&)>;
+using ListSink = std::function<void(const ListEntry&, int line)>;
 
 // Takes the bytes of a file in pieces of any size.
 class ListReader {

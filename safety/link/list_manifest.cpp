@@ -10,6 +10,7 @@ namespace {
 
 constexpr YamlLimits kFileLimits = {std::size_t{4} << 20, 100'000};
 constexpr std::size_t kFileNameBytesMax = 255;
+constexpr std::int64_t kEntriesMinMax = 1'000'000'000;
 constexpr RowKind kRowKind = {"list", kListsMax};
 
 std::string read_file_name(const YamlNode& node) {
@@ -32,7 +33,7 @@ int read_severity(const YamlNode& node, RuleAction action) {
 
 void read_fields(const YamlNode& node, ListRow& row) {
   node.allow_only({"id", "file", "format", "kind", "action", "severity", "mode", "categories",
-                   "owner", "reason", "expires"});
+                   "owner", "reason", "expires", "entries_min"});
   row.file = read_file_name(node.required("file"));
   row.kind = node.required("kind").one_of<ListKind>({{"host", ListKind::kHost},
                                                      {"suffix", ListKind::kSuffix},
@@ -52,6 +53,9 @@ void read_fields(const YamlNode& node, ListRow& row) {
                                                            {"allow", RuleAction::kLift}});
   row.severity = read_severity(node, row.action);
   read_row_notes(node, row);
+  if (const auto least = node.find("entries_min")) {
+    row.entries_min = static_cast<std::size_t>(least->integer({0, kEntriesMinMax}));
+  }
 }
 
 }  // namespace

@@ -8,6 +8,11 @@
 //        severity: 20, mode: shadow}
 //     - {id: ours, file: ours.txt, kind: suffix, action: allow, mode: enforce}
 //
+//     - {id: feed, file: feed.txt, kind: host, action: block, severity: 80, mode: enforce,
+//        entries_min: 50000}
+//
+// entries_min: a file with fewer entries is refused, as a download that broke off; 1 if left out.
+// A list that says it is not compared with the one that it replaces (safety/bundle_loss.h).
 // kind: host, suffix, path, cidr, hash; format: lines (if left out) or hosts; action: block,
 // monitor, allow; mode: enforce, shadow, off. A list to allow has no severity. Ids are those of
 // rules too, so that no rule may have the id of a list.

@@ -22,10 +22,12 @@ std::string_view to_string(ListFormat format) {
   return format == ListFormat::kLines ? "lines" : "hosts";
 }
 
+bool is_live(const ListRow& row, std::chrono::sys_days activation_date) {
+  return row.mode != RuleMode::kOff && (!row.expires || *row.expires >= activation_date);
+}
+
 std::vector<ListRow> live_lists(std::vector<ListRow> rows, std::chrono::sys_days activation_date) {
-  std::erase_if(rows, [&](const ListRow& row) {
-    return row.mode == RuleMode::kOff || (row.expires && *row.expires < activation_date);
-  });
+  std::erase_if(rows, [&](const ListRow& row) { return !is_live(row, activation_date); });
   std::sort(rows.begin(), rows.end(),
             [](const ListRow& a, const ListRow& b) { return a.id < b.id; });
   return rows;

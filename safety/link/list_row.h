@@ -40,18 +40,21 @@ struct ListRow {
   std::string owner;
   std::string reason;
   std::optional<std::chrono::sys_days> expires;  // the last day on which the list is live
-  int line = 0;                                  // in lists.yaml
+  // A file with fewer entries is refused. It decides no link and is no input of rules_version.
+  std::optional<std::size_t> entries_min;
+  int line = 0;  // in lists.yaml
 };
 
 std::string_view to_string(ListKind kind);
 std::string_view to_string(ListFormat format);
 
+bool is_live(const ListRow& row, std::chrono::sys_days activation_date);
 // The lists that count on `activation_date` (UTC): not off, not expired; sorted by id.
 std::vector<ListRow> live_lists(std::vector<ListRow> rows, std::chrono::sys_days activation_date);
 
 RulePolicy policy_of(const ListRow& row);
 
-// An unambiguous form of a row's every field but its line; input of rules_version.
+// An unambiguous form of a row's every field but line and entries_min; input of rules_version.
 std::string canonical_form(const ListRow& row);
 
 }  // namespace han::safety

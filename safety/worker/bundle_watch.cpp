@@ -14,6 +14,26 @@ std::chrono::sys_days today() {
   return std::chrono::floor<std::chrono::days>(system_clock().wall_now());
 }
 
+std::string change(std::size_t before, std::size_t after) {
+  return std::to_string(before) + " -> " + std::to_string(after);
+}
+
+// Numbers before and after: what an accident took away is seen in the line.
+void log_exchange(const Bundle& before, const Bundle& after) {
+  const BundleCounts old = before.counts();
+  const BundleCounts now = after.counts();
+  const std::string rules = change(old.rules, now.rules);
+  const std::string lists = change(old.lists, now.lists);
+  const std::string entries = change(old.entries, now.entries);
+  const bool has_any = now.rules + now.entries > 0;
+  log(has_any ? LogLevel::kInfo : LogLevel::kWarning, "bundle exchanged",
+      {{"version", std::string_view(after.rules_version())},
+       {"version_before", std::string_view(before.rules_version())},
+       {"rules", std::string_view(rules)},
+       {"lists", std::string_view(lists)},
+       {"entries", std::string_view(entries)}});
+}
+
 }  // namespace
 
 BundleWatch::BundleWatch(BundleHolder& bundles, SnapshotHolder& snapshots, const PepperSet& peppers,
@@ -48,8 +68,7 @@ void BundleWatch::take(const BundleHolder::Reload& outcome) {
       const auto config = snapshots_.get()->config();
       auto next = std::make_shared<const Snapshot>(bundles_.current(), config, peppers_);
       metrics_.count("bundle_loads_total", "exchanged");
-      log(LogLevel::kInfo, "bundle exchanged",
-          {{"rules", std::string_view(next->rules_version())}});
+      log_exchange(snapshots_.get()->judge().bundle(), next->judge().bundle());
       snapshots_.set(std::move(next));
       return;
     }

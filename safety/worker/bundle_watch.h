@@ -1,7 +1,8 @@
 // BundleWatch: takes up what changes in the bundle's files, between two batches.
 //
-// It looks at the files each `poll`, and loads them at once when reload() is called (SIGHUP). A
-// bundle that is refused changes nothing but the log and a count: the old one stays.
+// It looks at the files each `poll`, and loads them at once when reload() is called (SIGHUP). The
+// log says what an exchange changed, in numbers. A bundle that is refused changes nothing but the
+// log, a count and what /readyz says: the old one stays.
 //
 // Threads:   reload() is safe to share; start() and stop() from one thread.
 // Owns:      its thread; borrows the rest.

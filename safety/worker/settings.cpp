@@ -127,6 +127,7 @@ Settings read(const YamlNode& root) {
                    "lease",
                    "dns",
                    "bundle_poll_ms",
+                   "bundle_loss_percent",
                    "attempts_max",
                    "crashes_max",
                    "payload_ban_ms",
@@ -151,6 +152,8 @@ Settings read(const YamlNode& root) {
   if (const auto lease = root.find("lease")) read_lease(*lease, settings.lease);
   if (const auto dns = root.find("dns")) read_dns(*dns, settings.dns);
   settings.bundle_poll = duration_or(root, "bundle_poll_ms", {10, 3'600'000}, settings.bundle_poll);
+  settings.bundle_loss_percent =
+      count_or(root, "bundle_loss_percent", {0, 100}, settings.bundle_loss_percent);
   settings.attempts_max = count_or(root, "attempts_max", {1, 1000}, settings.attempts_max);
   settings.crashes_max = count_or(root, "crashes_max", {1, 100}, settings.crashes_max);
   settings.payload_ban =

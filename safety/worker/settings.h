@@ -22,6 +22,7 @@
 
 #include "cache/endpoint.h"
 #include "pgqueue/claim_planner.h"
+#include "safety/bundle_loss.h"
 #include "safety/telemetry/log.h"
 #include "safety/yaml_file.h"
 
@@ -58,6 +59,7 @@ struct Settings {
     std::chrono::seconds stale{0};  // how long beyond its end an answer may serve; 0: never
   } dns;
   std::chrono::milliseconds bundle_poll{2'000};
+  int bundle_loss_percent = kLossPercentMax;  // see safety/bundle_loss.h; 100: nothing is refused
   int attempts_max = 5;
   int crashes_max = 2;
   std::chrono::milliseconds payload_ban{3'600'000};

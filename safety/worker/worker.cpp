@@ -20,6 +20,7 @@
 #include "safety/worker/batch_lookup.h"
 #include "safety/worker/batch_queue.h"
 #include "safety/worker/batch_sizer.h"
+#include "safety/worker/bundle_report.h"
 #include "safety/worker/bundle_watch.h"
 #include "safety/worker/claimer.h"
 #include "safety/worker/committer.h"
@@ -123,7 +124,7 @@ struct Worker::Parts {
   Parts(Settings given, const Addresses& addresses)
       : settings(std::move(given)),
         peppers(load_peppers(addresses.pepper_path)),
-        bundles(settings.rules_path, today()),
+        bundles(settings.rules_path, today(), settings.bundle_loss_percent),
         snapshots(std::make_shared<const Snapshot>(bundles.current(),
                                                    load_config(settings.config_path), peppers)),
         resolver(make_resolver(settings, snapshots.get()->config())),
@@ -237,6 +238,7 @@ void Worker::Parts::collect(const Metrics::SetGauge& set) {
   set("claim_batch", "", static_cast<double>(sizer.batch()));
   set_pool_figures(pool.stats(), set);
   set_local_cache_figures(lookup.local_stats(), set);
+  set_bundle_figures(bundles.state(), set);
   if (hot) {
     set_hot_cache_figures(hot->hot_cache.stats(), set);
     set_redis_figures(redis_signs(), set);
@@ -281,13 +283,17 @@ void Worker::start() {
   parts.claimer.start();
   parts.maintenance.start();
   const std::string holder = parts.holder.to_string();
-  const std::string rules = rules_version();
+  const std::string version = rules_version();
   const std::string config = config_version();
+  const BundleCounts counts = parts.snapshots.get()->judge().bundle().counts();
   log(LogLevel::kInfo, "started",
       {{"threads", std::int64_t{parts.settings.threads}},
        {"holder", std::string_view(holder)},
-       {"rules", std::string_view(rules)},
-       {"config", std::string_view(config)}});
+       {"version", std::string_view(version)},
+       {"config", std::string_view(config)},
+       {"rules", static_cast<std::int64_t>(counts.rules)},
+       {"lists", static_cast<std::int64_t>(counts.lists)},
+       {"entries", static_cast<std::int64_t>(counts.entries)}});
 }
 
 void Worker::stop() {
@@ -338,6 +344,7 @@ Readiness Worker::readiness() {
   } catch (const pgqueue::Error&) {
     readiness.text = "postgresql: down\n";
   }
+  readiness.text += bundle_report(parts.bundles.state());
   readiness.text += parts.hot ? redis_report(parts.redis_signs()) : "redis: not configured\n";
   readiness.text += parts.resolver ? dns_report(parts.lookup.resolver_stats()) : "dns: not used\n";
   return readiness;

@@ -245,6 +245,16 @@ TEST_F(WorkerProcess, EveryConfigurationErrorNamesItsPlaceAndFix) {
         "schema: 1\nrules:\n- {id: a.b, kind: regex, pattern: '(a', match: [a]}\n");
   write("config.yaml", "schema: 1\n");
   check("schema: 1\nrules: bad-rules.yaml\nconfig: config.yaml\n", "bad-rules.yaml:3");
+  // A bundle's folder without one of its parts, or with a list that is empty.
+  check("schema: 1\nrules: bundle\nconfig: config.yaml\n", "bundle: ");
+  std::filesystem::create_directory(dir_.file("bundle"));
+  write("bundle/lists.yaml",
+        "schema: 1\nlists:\n- {id: l, file: l.txt, kind: host, action: block, severity: 5, mode: "
+        "enforce}\n");
+  write("bundle/l.txt", "");
+  check("schema: 1\nrules: bundle\nconfig: config.yaml\n", "bundle/rules.yaml: no such file");
+  write("bundle/rules.yaml", "schema: 1\nrules: []\n");
+  check("schema: 1\nrules: bundle\nconfig: config.yaml\n", "bundle/l.txt: list l: holds no entry");
 }
 
 TEST_F(WorkerProcess, MissingSecretsAreNamedAndGivenOnesAreNotShown) {

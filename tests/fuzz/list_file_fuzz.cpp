@@ -68,10 +68,12 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   std::string_view bytes(reinterpret_cast<const char*>(data), size);
   bytes.remove_prefix(2);
   std::size_t entries = 0;
-  ListReader reader("fuzz.txt", row, PublicSuffixes::system(), [&](const ListEntry& entry) {
-    check_entry(entry, row);
-    ++entries;
-  });
+  ListReader reader("fuzz.txt", row, PublicSuffixes::system(),
+                    [&](const ListEntry& entry, int line) {
+                      SAFETY_CHECK(line > 0);
+                      check_entry(entry, row);
+                      ++entries;
+                    });
   try {
     for (std::size_t at = 0; at < bytes.size(); at += piece) reader.feed(bytes.substr(at, piece));
     SAFETY_CHECK(reader.finish().entries == entries);

@@ -1,4 +1,5 @@
-// BundleFolder: a bundle's folder of a test, written file by file.
+// BundleFolder: a bundle's folder of a test, written file by file; at first without rules or
+// lists.
 //
 // Threads: one. Owns: the folder.
 #pragma once
@@ -18,6 +19,10 @@ inline constexpr std::chrono::sys_days kBundleDay{std::chrono::days(20'000)};
 
 class BundleFolder {
  public:
+  BundleFolder() {
+    write_rules(" []\n");
+    write_lists(" []\n");
+  }
   std::string path() const { return dir_.path().string(); }
   std::string file(const std::string& name) const { return dir_.file(name); }
   void write(const std::string& name, const std::string& text) {

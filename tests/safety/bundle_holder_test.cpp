@@ -103,7 +103,9 @@ TEST_F(BundleHolderTest, AChangedListIsAChange) {
 
 TEST_F(BundleHolderTest, ASwitchedLinkIsAChange) {
   TempDir other;
-  std::filesystem::copy_file(folder_.file("rules.yaml"), other.file("rules.yaml"));
+  for (const char* name : {"rules.yaml", "lists.yaml"}) {
+    std::filesystem::copy_file(folder_.file(name), other.file(name));
+  }
   TempDir links;
   const std::string link = links.file("bundle");
   std::filesystem::create_directory_symlink(other.path(), link);
@@ -128,6 +130,66 @@ TEST_F(BundleHolderTest, ReadersSeeOneBundleOrTheOther) {
     write_rule("word" + std::to_string(i));
     EXPECT_EQ(holder.reload(kToday).outcome, Outcome::kExchanged);
   }
+}
+
+TEST_F(BundleHolderTest, APartThatVanishesLeavesTheOldOne) {
+  folder_.write_lists(
+      "- {id: l, file: l.txt, kind: host, action: block, severity: 5, mode: enforce}\n");
+  folder_.write("l.txt", "a.test\n");
+  BundleHolder holder(folder_.path(), kToday);
+  const std::string version = holder.current()->rules_version();
+  for (const char* name : {"rules.yaml", "lists.yaml", "l.txt"}) {
+    std::filesystem::rename(folder_.file(name), folder_.file("kept"));
+    holder.poll(kToday);
+    const auto refused = holder.poll(kToday);
+    EXPECT_EQ(refused.outcome, Outcome::kRefused) << name;
+    EXPECT_NE(refused.error.find(folder_.file(name) + ": "), std::string::npos) << refused.error;
+    EXPECT_EQ(holder.state().fault, refused.error);
+    EXPECT_EQ(holder.current()->rules_version(), version);
+    std::filesystem::rename(folder_.file("kept"), folder_.file(name));
+    holder.poll(kToday);
+    EXPECT_EQ(holder.poll(kToday).outcome, Outcome::kMended) << name;
+    EXPECT_EQ(holder.state().fault, "");
+  }
+  // Emptied files, as a download that broke off leaves them; and the whole folder.
+  for (const char* name : {"rules.yaml", "lists.yaml", "l.txt"}) {
+    std::filesystem::rename(folder_.file(name), folder_.file("kept"));
+    folder_.write(name, "");
+    EXPECT_EQ(holder.reload(kToday).outcome, Outcome::kRefused) << name;
+    std::filesystem::rename(folder_.file("kept"), folder_.file(name));
+  }
+  std::filesystem::rename(folder_.path(), folder_.path() + ".gone");
+  EXPECT_EQ(holder.reload(kToday).outcome, Outcome::kRefused);
+  std::filesystem::create_directory(folder_.path());
+  EXPECT_EQ(holder.reload(kToday).outcome, Outcome::kRefused);
+  std::filesystem::remove(folder_.path());
+  std::filesystem::rename(folder_.path() + ".gone", folder_.path());
+  EXPECT_EQ(holder.current()->rules_version(), version);
+  EXPECT_EQ(holder.reload(kToday).outcome, Outcome::kMended);
+}
+
+TEST_F(BundleHolderTest, AShrunkListIsRefusedAsTheSettingSays) {
+  const auto write_entries = [&](int count) {
+    std::string text;
+    for (int i = 0; i < count; ++i) text += "h" + std::to_string(i) + ".test\n";
+    folder_.write("l.txt", text);
+  };
+  folder_.write_lists(
+      "- {id: l, file: l.txt, kind: host, action: block, severity: 5, mode: enforce}\n");
+  write_entries(100);
+  BundleHolder holder(folder_.path(), kToday);
+  BundleHolder lenient(folder_.path(), kToday, 100);
+  write_entries(3);
+  const auto refused = holder.reload(kToday);
+  EXPECT_EQ(refused.outcome, Outcome::kRefused);
+  EXPECT_EQ(refused.error, folder_.file("l.txt") +
+                               ": list l: holds 3 entries, in the live bundle 100; complete the "
+                               "file, or say entries_min: 3 in lists.yaml if so few are meant");
+  EXPECT_EQ(lenient.reload(kToday).outcome, Outcome::kExchanged);
+  // A process that starts has nothing to compare with.
+  EXPECT_NO_THROW(BundleHolder(folder_.path(), kToday));
+  write_entries(60);
+  EXPECT_EQ(holder.reload(kToday).outcome, Outcome::kExchanged);
 }
 
 TEST_F(BundleHolderTest, TheFirstBundleMustLoad) {

@@ -96,14 +96,56 @@ TEST_F(BundleTest, RulesAndListsHaveOneTableAndOneVersion) {
   EXPECT_EQ(evidence.hits, std::vector<std::string>{"word"});
 }
 
-TEST_F(BundleTest, EitherFileMayBeLeftOut) {
-  EXPECT_NE(error().find("holds neither rules.yaml nor lists.yaml"), std::string::npos);
+TEST_F(BundleTest, EitherPartMayBeEmptyButNotMissing) {
   folder_.write_lists(kHostList);
   folder_.write("hosts.txt", "evil.test\n");
   EXPECT_EQ(hits_of(*folder_.load(), "evil.test"), "list.hosts");
-  std::filesystem::remove(folder_.file("lists.yaml"));
+  std::filesystem::remove(folder_.file("rules.yaml"));
+  EXPECT_EQ(error(), folder_.file("rules.yaml") +
+                         ": no such file, and a bundle's folder has rules.yaml and lists.yaml; put "
+                         "it back, or write `schema: 1` and `rules: []` into it to have none");
   folder_.write_rules(kWordRule);
+  std::filesystem::remove(folder_.file("lists.yaml"));
+  EXPECT_EQ(error().find(folder_.file("lists.yaml") + ": no such file"), 0U) << error();
+  folder_.write_lists(" []\n");
   EXPECT_EQ(folder_.load()->rule_count(), 1U);
+  std::filesystem::remove(folder_.file("rules.yaml"));
+  std::filesystem::remove(folder_.file("lists.yaml"));
+  EXPECT_NE(error().find("holds neither rules.yaml nor lists.yaml"), std::string::npos);
+}
+
+TEST_F(BundleTest, AListWithoutEntriesIsRefusedUnlessItSaysSo) {
+  const auto lists_with = [&](const std::string& more) {
+    folder_.write_lists(std::string(kHostList).insert(std::string(kHostList).find('}'), more));
+    return error();
+  };
+  for (const char* text : {"", "# only a comment\n"}) {
+    folder_.write("hosts.txt", text);
+    EXPECT_EQ(lists_with(""), folder_.file("hosts.txt") +
+                                  ": list list.hosts: holds no entry; complete the file, or say "
+                                  "entries_min: 0 in lists.yaml if it may be empty");
+    EXPECT_EQ(lists_with(", entries_min: 0"), "");
+  }
+  folder_.write("hosts.txt", "a.test\nb.test\n");
+  const std::string plain = (lists_with(""), version());
+  EXPECT_EQ(lists_with(", entries_min: 2"), "");
+  EXPECT_EQ(version(), plain);
+  EXPECT_EQ(lists_with(", entries_min: 3"),
+            folder_.file("hosts.txt") +
+                ": list list.hosts: holds 2 entries, entries_min is 3; complete the file");
+}
+
+TEST_F(BundleTest, CountsWhatIsLive) {
+  folder_.write_rules(std::string(kWordRule) + kHostRule);
+  folder_.write_lists(
+      std::string(kHostList) +
+      "- {id: off, file: none, kind: host, action: block, severity: 7, mode: 'off'}\n");
+  folder_.write("hosts.txt", "a.test\nA.test\nb.test\n");
+  const auto bundle = folder_.load();
+  EXPECT_EQ(bundle->counts().rules, 2U);
+  EXPECT_EQ(bundle->counts().lists, 1U);
+  EXPECT_EQ(bundle->counts().entries, 3U);
+  EXPECT_EQ(bundle->resting_lists(), std::vector<std::string>{"off"});
 }
 
 TEST_F(BundleTest, AFileThatCannotBeReachedIsNotLeftOut) {
@@ -137,7 +179,8 @@ TEST_F(BundleTest, TheVersionCoversRulesListsAndTheirContents) {
   // The same bundle elsewhere is the same.
   BundleFolder other;
   for (const char* name : {"rules.yaml", "lists.yaml", "hosts.txt"}) {
-    std::filesystem::copy_file(folder_.file(name), other.file(name));
+    std::filesystem::copy_file(folder_.file(name), other.file(name),
+                               std::filesystem::copy_options::overwrite_existing);
   }
   EXPECT_EQ(other.load()->rules_version(), version());
 }

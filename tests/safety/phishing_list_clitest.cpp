@@ -154,7 +154,7 @@ TEST(PhishingList, ARealHostsFileLoads) {
   std::set<std::string> names;
   const auto summary =
       read_list_file(path, row, safety::PublicSuffixes::system(),
-                     [&](const safety::ListEntry& entry) { names.insert(entry.name); });
+                     [&](const safety::ListEntry& entry, int) { names.insert(entry.name); });
   std::cout << summary.lines << " lines, " << names.size() << " hosts\n";
   EXPECT_GT(names.size(), 500U);
   EXPECT_EQ(names.count("localhost"), 0U);

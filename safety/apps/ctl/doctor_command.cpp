@@ -3,16 +3,19 @@
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
+#include <cstdlib>
 #include <iostream>
 #include <memory>
 
 #include "cache/endpoint.h"
 #include "safety/apps/ctl/arguments.h"
 #include "safety/apps/ctl/database.h"
+#include "safety/apps/ctl/offline_judge.h"
 #include "safety/apps/ctl/output.h"
 #include "safety/apps/ctl/progress.h"
 #include "safety/apps/ctl/redis.h"
 #include "safety/apps/ctl/role_options.h"
+#include "safety/bundle.h"
 #include "safety/doctor/postgres_doctor.h"
 #include "safety/doctor/redis_doctor.h"
 #include "safety/yaml_file.h"
@@ -87,6 +90,21 @@ void examine_postgres_part(const DatabaseOptions& database, const pgqueue::RoleN
   examine_postgres(*connection, roles, options, diagnoses);
 }
 
+// The bundle that check, explain and workers would load here.
+void examine_bundle(Diagnoses& diagnoses) {
+  const char* path = std::getenv("MESSAGE_SAFETY_RULES");
+  if (path == nullptr || *path == '\0') return;
+  try {
+    const BundleCounts counts = Bundle::load(path, activation_date())->counts();
+    diagnoses.ok("bundle", std::to_string(counts.rules) + " rules, " +
+                               std::to_string(counts.lists) + " lists, " +
+                               std::to_string(counts.entries) + " entries");
+  } catch (const ConfigError& error) {
+    diagnoses.finding("bundle", error.what(),
+                      "correct that: running workers keep their old bundle, and none starts");
+  }
+}
+
 void print_json(const Diagnoses& diagnoses) {
   Json checks = Json::array();
   for (const Diagnosis& one : diagnoses.all()) {
@@ -143,6 +161,7 @@ ExitCode run(const DoctorCommandOptions& command) {
   } else {
     diagnoses.not_checked("postgresql", "MESSAGE_SAFETY_DATABASE_URL is not set");
   }
+  examine_bundle(diagnoses);
   if (command.database.json) {
     print_json(diagnoses);
   } else {
@@ -162,7 +181,8 @@ void add_doctor_command(CLI::App& app, Command& command) {
       "Nothing is changed. MESSAGE_SAFETY_REDIS_OPS_URL names the user ops, which may look at the\n"
       "server and at every key; MESSAGE_SAFETY_REDIS_URL is that of the workers, whose scripts "
       "are\n"
-      "tried. Each also has _URL_FILE and _PASSWORD_FILE. What cannot be looked at is said to be\n"
+      "tried. Each also has _URL_FILE and _PASSWORD_FILE. With MESSAGE_SAFETY_RULES, the rules or\n"
+      "bundle that it names are loaded. What cannot be looked at is said to be\n"
       "not checked, and is no finding.",
       kFindingsCode);
   const auto options = std::make_shared<DoctorCommandOptions>();

@@ -15,6 +15,7 @@
 #include "safety/bundle.h"
 #include "safety/host_examples.h"
 #include "safety/link/list_file.h"
+#include "safety/list_findings.h"
 #include "safety/text/rule_examples.h"
 #include "safety/text/rules_file.h"
 #include "safety/text/text_engine.h"
@@ -34,6 +35,7 @@ struct Lint {
   std::string name;
   std::shared_ptr<const Bundle> bundle;
   Json findings = Json::array();
+  std::size_t count = 0;  // of findings but notes, those that are not shown too
 };
 
 // What cannot be read is no finding about its rules.
@@ -44,6 +46,7 @@ void check_readable(const std::string& path) {
     return;
   }
   bool has_any = false;
+  // One of them that is missing is a finding: what is there is a bundle.
   for (const char* name : {"rules.yaml", "lists.yaml"}) {
     const std::string file = (std::filesystem::path(path) / name).string();
     if (!std::filesystem::exists(file, error)) continue;
@@ -62,15 +65,33 @@ std::shared_ptr<const Bundle> load(const std::string& name, const std::string& p
   return Bundle::of_rules(name, std::move(rules), activation_date());
 }
 
-void add_finding(Lint& out, const RulesOptions& options, const ConfigError& error, int line,
-                 std::string_view what) {
+// `level`: "error" refuses the bundle, "warning" is in it and does nothing, "note" does no harm.
+void add_finding(Lint& out, const RulesOptions& options, std::string_view level,
+                 const ListFinding& finding) {
+  const auto& [file, line, field, what] = finding;
   out.findings.push_back(
-      {{"file", error.file()}, {"line", line}, {"field", error.field()}, {"what", what}});
+      {{"level", level}, {"file", file}, {"line", line}, {"field", field}, {"what", what}});
   if (options.json) return;
-  std::cout << printable(error.file());
+  std::cout << printable(file);
   if (line > 0) std::cout << ':' << line;
-  if (!error.field().empty()) std::cout << ": " << printable(error.field());
-  std::cout << ": " << printable(std::string(what)) << '\n';
+  if (!field.empty()) std::cout << ": " << printable(field);
+  std::cout << ": " << (level == "error" ? "" : std::string(level) + ": ") << printable(what)
+            << '\n';
+}
+
+void say_more(const RulesOptions& options, std::size_t count, std::size_t shown,
+              std::string_view what) {
+  if (count > shown && !options.json) std::cout << count - shown << " more " << what << '\n';
+}
+
+// What is in the lists and does nothing.
+void look_into_lists(Lint& out, const RulesOptions& options) {
+  const ListFindings found = find_in_lists(*out.bundle);
+  for (const ListFinding& one : found.overruled) add_finding(out, options, "warning", one);
+  say_more(options, found.overruled_count, found.overruled.size(), "entries are overruled so");
+  for (const ListFinding& one : found.repeated) add_finding(out, options, "note", one);
+  say_more(options, found.repeated_count, found.repeated.size(), "entries stand there twice");
+  out.count += found.overruled_count;
 }
 
 Lint lint(const RulesOptions& options) {
@@ -84,12 +105,15 @@ Lint lint(const RulesOptions& options) {
     out.bundle = load(out.name, *options.file);
   } catch (const ListFileError& error) {
     for (const ListFault& fault : error.faults()) {
-      add_finding(out, options, error, fault.line, fault.what_and_fix);
+      add_finding(out, options, "error",
+                  {error.file(), fault.line, error.field(), std::string(fault.what_and_fix)});
     }
-    const std::size_t more = error.fault_count() - error.faults().size();
-    if (more > 0 && !options.json) std::cout << more << " more lines of it are wrong\n";
+    say_more(options, error.fault_count(), error.faults().size(), "lines of it are wrong");
+    out.count += error.fault_count();
   } catch (const ConfigError& error) {
-    add_finding(out, options, error, error.line(), error.what_and_fix());
+    add_finding(out, options, "error",
+                {error.file(), error.line(), error.field(), error.what_and_fix()});
+    ++out.count;
   }
   return out;
 }
@@ -107,7 +131,8 @@ Json describe(const std::vector<Bundle::LoadedList>& lists) {
 }
 
 ExitCode run_lint(const RulesOptions& options) {
-  const Lint result = lint(options);
+  Lint result = lint(options);
+  if (result.bundle) look_into_lists(result, options);
   const std::size_t live = result.bundle ? result.bundle->text_engine()->live().size() : 0;
   if (options.json) {
     Json lists = result.bundle ? describe(result.bundle->loaded_lists()) : Json::array();
@@ -121,10 +146,14 @@ ExitCode run_lint(const RulesOptions& options) {
     for (const Bundle::LoadedList& list : result.bundle->loaded_lists()) {
       std::cout << "list " << list.row.id << ": " << list.entries << " entries\n";
     }
-    std::cout << rule_count(result) << " rules, " << live << " of them live: nothing found\n";
+    const std::size_t resting = result.bundle->resting_lists().size();
+    if (resting > 0) std::cout << resting << " lists are off or expired and were not read\n";
+    std::cout << rule_count(result) << " rules, " << live << " of them live: "
+              << (result.count == 0 ? "nothing found" : std::to_string(result.count) + " found")
+              << '\n';
   }
   flush_output(std::cout);
-  return result.bundle ? ExitCode::kOk : ExitCode::kFindings;
+  return result.count == 0 ? ExitCode::kOk : ExitCode::kFindings;
 }
 
 std::size_t count_examples(const TextEngine& engine) {
@@ -206,7 +235,8 @@ void add_rules_command(CLI::App& app, Command& command) {
   CLI::App& group =
       add_group(app, "rules", "Look after rules and lists", "safetyctl rules lint rules.yaml");
   add_rules_leaf(group, command, "lint",
-                 "Load and compile rules and lists; exits 3 if one is refused", run_lint);
+                 "Load and compile rules and lists; exits 3 if one is refused or does nothing",
+                 run_lint);
   add_rules_leaf(group, command, "test", "Run the rules' own examples; exits 3 if one fails",
                  run_test);
 }

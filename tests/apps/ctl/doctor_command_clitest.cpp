@@ -2,11 +2,14 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include <fstream>
+
 #include "pgqueue/migrator.h"
 #include "safety/apps/ctl/doctor_command.h"
 #include "tests/apps/ctl/ctl_run.h"
 #include "tests/pgqueue/queue_fixture.h"
 #include "tests/support/redis_server.h"
+#include "tests/support/temp_dir.h"
 
 namespace han::tests {
 namespace {
@@ -58,6 +61,22 @@ TEST_F(DoctorCommand, SaysThatAllIsWell) {
   EXPECT_EQ(json["findings"], 0);
   EXPECT_EQ(json["not_checked"], 0);
   EXPECT_EQ(json["ok"], json["checks"].size());
+}
+
+TEST_F(DoctorCommand, TheBundleIsLookedAtWhenItIsNamed) {
+  const TempDir dir;
+  const auto doctor = [&](const std::string& bundle) {
+    auto env = redis_env();
+    env.push_back("MESSAGE_SAFETY_RULES=" + bundle);
+    return run_ctl({"doctor"}, {.env = env});
+  };
+  const auto good = doctor("examples/bundle");
+  EXPECT_EQ(good.code, 0) << good.out << good.err;
+  EXPECT_THAT(good.out, HasSubstr("3 rules, 6 lists, 11 entries"));
+  std::ofstream(dir.file("rules.yaml")) << "schema: 1\nrules: []\n";
+  const auto bad = doctor(dir.path().string());
+  EXPECT_EQ(bad.code, 3);
+  EXPECT_THAT(bad.out, AllOf(HasSubstr("lists.yaml: no such file"), HasSubstr("fix bundle: ")));
 }
 
 TEST_F(DoctorCommand, AFindingHasItsFixAndAnExitCode) {

@@ -70,6 +70,11 @@ TEST_F(RulesCommand, AFolderOfRulesAndListsIsLinted) {
   EXPECT_EQ(Json::parse(good.out)["lists"],
             Json::array({{{"id", "l.hosts"}, {"lines", 3}, {"entries", 2}}}));
   EXPECT_THAT(run_ctl({"rules", "lint", folder}).out, HasSubstr("list l.hosts: 2 entries"));
+  // What does no harm is a note.
+  const Json notes = Json::parse(good.out)["findings"];
+  ASSERT_EQ(notes.size(), 1U);
+  EXPECT_EQ(notes[0]["level"], "note");
+  EXPECT_EQ(notes[0]["line"], 3);
   EXPECT_EQ(run_ctl({"rules", "test", folder}).code, 0);
   EXPECT_EQ(run_ctl({"rules", "lint", "examples/bundle"}).code, 0);
   EXPECT_EQ(run_ctl({"rules", "test", "examples/bundle"}).code, 0);
@@ -80,6 +85,7 @@ TEST_F(RulesCommand, AFolderOfRulesAndListsIsLinted) {
   const Json findings = Json::parse(bad.out)["findings"];
   ASSERT_EQ(findings.size(), 2U);
   EXPECT_EQ(findings[0]["file"], folder + "hosts.txt");
+  EXPECT_EQ(findings[0]["level"], "error");
   EXPECT_EQ(findings[0]["line"], 2);
   EXPECT_EQ(findings[0]["field"], "list l.hosts");
   EXPECT_EQ(findings[1]["line"], 3);
@@ -87,6 +93,41 @@ TEST_F(RulesCommand, AFolderOfRulesAndListsIsLinted) {
   EXPECT_EQ(table.code, 3);
   EXPECT_THAT(table.out, HasSubstr("hosts.txt:2: list l.hosts: is a public suffix"));
   EXPECT_FALSE(table.shows("zebra"));
+}
+
+TEST_F(RulesCommand, LintNamesEntriesThatDoNothing) {
+  write_file(files_.file("lists.yaml"),
+             "schema: 1\nlists:\n- {id: l.bad, file: bad.txt, kind: host, action: block, "
+             "severity: 80, mode: enforce}\n"
+             "- {id: l.good, file: good.txt, kind: host, action: allow, mode: enforce}\n"
+             "- {id: l.off, file: none, kind: host, action: allow, mode: 'off'}\n");
+  write_file(files_.file("bad.txt"), "zebra.test\n");
+  write_file(files_.file("good.txt"), "# ours\nzebra.test\n");
+  const std::string folder = files_.file("");
+  const auto table = run_ctl({"rules", "lint", folder});
+  EXPECT_EQ(table.code, 3);
+  EXPECT_THAT(table.out, HasSubstr("good.txt:2: list l.good: warning: allows what list l.bad "
+                                   "blocks by the same entry"));
+  EXPECT_THAT(table.out, HasSubstr("1 lists are off or expired"));
+  EXPECT_THAT(table.out, HasSubstr("1 found"));
+  EXPECT_FALSE(table.shows("zebra"));
+  const auto json = run_ctl({"rules", "lint", folder, "--json"});
+  EXPECT_EQ(json.code, 3);
+  const Json findings = Json::parse(json.out)["findings"];
+  ASSERT_EQ(findings.size(), 1U);
+  EXPECT_EQ(findings[0]["level"], "warning");
+  EXPECT_EQ(findings[0]["file"], folder + "good.txt");
+  EXPECT_EQ(findings[0]["line"], 2);
+  // It is no reason to refuse the bundle.
+  EXPECT_EQ(run_ctl({"rules", "test", folder}).code, 0);
+}
+
+TEST_F(RulesCommand, LintFindsThatAPartOfAFolderIsMissing) {
+  const std::string folder = files_.file("");
+  const auto result = run_ctl({"rules", "lint", folder});
+  EXPECT_EQ(result.code, 3);
+  EXPECT_THAT(result.out, HasSubstr("lists.yaml: no such file"));
+  EXPECT_THAT(result.out, HasSubstr("`lists: []`"));
 }
 
 TEST_F(RulesCommand, TestRunsTheExamplesOfHosts) {

@@ -26,14 +26,16 @@ ListRow row_of(ListKind kind = ListKind::kHost, ListFormat format = ListFormat::
 
 struct Read {
   std::string names;  // joined by commas
+  std::vector<int> lines;
   ListFileSummary summary;
 };
 
 Read read(std::string_view text, const ListRow& row, std::size_t piece = 1000) {
   Read out;
   ListReader reader("f.txt", row, safety::PublicSuffixes::system(),
-                    [&](const safety::ListEntry& entry) {
+                    [&](const safety::ListEntry& entry, int line) {
                       out.names += (out.names.empty() ? "" : ",") + entry.name;
+                      out.lines.push_back(line);
                     });
   for (std::size_t at = 0; at < text.size(); at += piece) reader.feed(text.substr(at, piece));
   out.summary = reader.finish();
@@ -56,6 +58,7 @@ TEST(ListFile, ReadsLinesWithCommentsInPiecesOfAnySize) {
   for (std::size_t piece = 1; piece <= text.size(); ++piece) {
     const Read got = read(text, row_of(), piece);
     ASSERT_EQ(got.names, "a.test,b.test,c.test,e.test") << piece;
+    ASSERT_EQ(got.lines, (std::vector<int>{3, 4, 5, 8}));
     ASSERT_EQ(got.summary.lines, 8U);
     ASSERT_EQ(got.summary.entries, 4U);
     ASSERT_EQ(got.summary.digest, safety::sha256(text));
@@ -117,7 +120,7 @@ TEST(ListFile, AFileIsNamedWithItsList) {
   const TempDir dir;
   const auto load = [&](const std::string& name) {
     return read_list_file(dir.file(name), row_of(), safety::PublicSuffixes::system(),
-                          [](const safety::ListEntry&) {});
+                          [](const safety::ListEntry&, int) {});
   };
   const std::string text(300'000, 'x');
   std::ofstream(dir.file("good")) << "a.test\n# " << text.substr(0, 4000) << "\nb.test";

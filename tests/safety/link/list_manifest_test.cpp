@@ -41,7 +41,7 @@ TEST(ListManifest, ReadsEveryField) {
   const auto rows = parse_list_manifest(
       "l.yaml", file_of("- {id: phish, file: sub/p.hosts, format: hosts, kind: suffix, action: "
                         "monitor, severity: 7, mode: shadow, categories: [b, a], owner: o, "
-                        "reason: r, expires: 2027-12-31}\n"
+                        "reason: r, expires: 2027-12-31, entries_min: 0}\n"
                         "- {id: ours, file: o, kind: cidr, action: allow, mode: 'off'}\n"));
   ASSERT_EQ(rows.size(), 2U);
   const ListRow& row = rows[0];
@@ -56,6 +56,8 @@ TEST(ListManifest, ReadsEveryField) {
   EXPECT_EQ(row.owner, "o");
   EXPECT_EQ(row.reason, "r");
   EXPECT_TRUE(row.expires.has_value());
+  EXPECT_EQ(row.entries_min, std::size_t{0});
+  EXPECT_EQ(rows[1].entries_min, std::nullopt);
   EXPECT_EQ(row.line, 3);
   EXPECT_EQ(rows[1].action, safety::RuleAction::kLift);
   EXPECT_EQ(rows[1].format, safety::ListFormat::kLines);

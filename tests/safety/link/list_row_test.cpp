@@ -48,6 +48,7 @@ TEST(ListRow, EveryFieldButTheLineChangesTheCanonicalForm) {
   }
   ListRow moved;
   moved.line = 9;
+  moved.entries_min = 7;
   EXPECT_EQ(canonical_form(moved), canonical_form(plain));
 }
 

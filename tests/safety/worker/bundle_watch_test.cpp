@@ -74,8 +74,15 @@ TEST_F(BundleWatchTest, ARefusedBundleChangesNothing) {
            std::string::npos;
   }));
   EXPECT_TRUE(has_rule("a.one"));
+  EXPECT_NE(bundles_->state().fault.find("rules.yaml:2"), std::string::npos);
+  std::filesystem::remove(dir_.file("rules.yaml"));
+  EXPECT_TRUE(await([&] {
+    return bundles_->state().fault.find("no such file") != std::string::npos;
+  })) << bundles_->state().fault;
+  EXPECT_TRUE(has_rule("a.one"));
   write("three");
   EXPECT_TRUE(await([&] { return has_rule("a.three"); }));
+  EXPECT_EQ(bundles_->state().fault, "");
 }
 
 }  // namespace

@@ -62,9 +62,9 @@ TEST(Settings, NameServersAndTheirTimes) {
   EXPECT_EQ(settings.dns.tries, 3);
   EXPECT_EQ(settings.dns.stale.count(), 60);
   EXPECT_EQ(settings.bundle_poll.count(), 100);
-  for (const char* wrong :
-       {"dns: {timeout_ms: 100, try_timeout_ms: 200}", "dns: {tries: 0}",
-        "dns: {server: ['192.0.2.1']}", "dns: {servers: 192.0.2.1}", "bundle_poll_ms: 0"}) {
+  for (const char* wrong : {"dns: {timeout_ms: 100, try_timeout_ms: 200}", "dns: {tries: 0}",
+                            "dns: {server: ['192.0.2.1']}", "dns: {servers: 192.0.2.1}",
+                            "bundle_poll_ms: 0", "bundle_loss_percent: 101"}) {
     EXPECT_NE(error_of(std::string(kMinimal) + wrong + "\n"), "") << wrong;
   }
 }
