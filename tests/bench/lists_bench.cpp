@@ -77,6 +77,7 @@ double lookup_ns(const safety::LinkLists& lists, const std::vector<safety::Polic
 void run(const Options& options) {
   const std::vector<std::string> hosts = make_hosts(options.entries);
   const TempDir dir;
+  std::ofstream(dir.file("rules.yaml")) << "schema: 1\nrules: []\n";
   std::ofstream(dir.file("lists.yaml"))
       << "schema: 1\nlists:\n"
          "- {id: l, file: l.txt, kind: suffix, action: block, severity: 9, mode: enforce}\n";

@@ -124,9 +124,10 @@ TEST_F(BundleHolderTest, ReadersSeeOneBundleOrTheOther) {
     while (!stop.stop_requested()) {
       const auto bundle = holder.current();
       EXPECT_EQ(bundle->text_engine()->rules_version(), bundle->rules_version());
+      std::this_thread::yield();
     }
   });
-  for (int i = 0; i < 20; ++i) {
+  for (int i = 0; i < 8; ++i) {
     write_rule("word" + std::to_string(i));
     EXPECT_EQ(holder.reload(kToday).outcome, Outcome::kExchanged);
   }
