@@ -37,8 +37,8 @@
 namespace han::safety {
 
 // Raised by hand whenever what the code finds about the same link under the same lists changes:
-// lists, features of hosts, classes of addresses.
-inline constexpr int kLinkCodeEpoch = 1;
+// lists, features of hosts, classes of addresses, URLs in it.
+inline constexpr int kLinkCodeEpoch = 2;
 
 // How much of a bundle counts.
 struct BundleCounts {

@@ -3,7 +3,7 @@
 //
 //     links:
 //       dns: required          # required | off; off: names are judged without their addresses
-//       links_max: 200         # links of one text, 1..1000; more: indeterminate(limit)
+//       links_max: 200         # links of one text or URL, 1..1000; more: indeterminate(limit)
 //       schemes: [http, https, ftp, mailto, tel]   # no finding; any other one is
 //       networks: {block: [203.0.113.0/24], allow: [10.1.0.0/16]}
 //       actions: {confusable: block, userinfo: monitor, port: ignore}

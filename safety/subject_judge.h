@@ -1,7 +1,7 @@
 // SubjectJudge: from a raw text or URL to its verdict, without any server but those of the DNS.
 //
 // The one place that puts the steps in order: limit on the raw bytes, UTF-8 repair, scan, the links
-// of the text, the stable part of each, what their hosts resolve to, policy. What is judged offline
+// of the text or the URLs in the link, the stable part of each, what their hosts resolve to, policy. What is judged offline
 // (checks of an operator, the comparison at the end of the demo) goes through it; the worker puts
 // its caches between the same steps.
 //
@@ -40,12 +40,18 @@ class HostResolver {
 
 class SubjectJudge {
  public:
-  struct JudgedLink {
+  // One link, without those in it.
+  struct LinkPart {
     std::optional<LinkSubject> subject;  // absent: no URL
     std::string url_hash;
     LinkEvidence evidence;
     std::optional<HostFacts> facts;  // absent: not needed, or nobody asked
     Verdict verdict;
+  };
+  struct JudgedLink {
+    LinkPart link;
+    std::vector<LinkPart> nested;  // the URLs in it
+    Verdict verdict;               // with theirs
   };
   // One place of a text where a link stands; one link may stand in several.
   struct LinkPlace {
@@ -62,6 +68,13 @@ class SubjectJudge {
     Layer layer = Layer::kComputed;
   };
 
+  // What judge_all() takes.
+  struct Subject {
+    enum class Kind { kText, kLink };
+    Kind kind = Kind::kText;
+    std::string_view raw;
+  };
+
   // `resolver` may be null: then a link that needs it is indeterminate(dns_off).
   // Requires: a bundle, peppers (checked).
   SubjectJudge(std::shared_ptr<const Bundle> bundle, Config config,
@@ -70,6 +83,8 @@ class SubjectJudge {
   // Any bytes have a verdict. Requires: a scratch made for the bundle's engine (checked).
   JudgedText judge_text(std::string_view raw_text, TextScratch& scratch) const;
   JudgedLink judge_link(std::string_view raw_url) const;
+  // The verdict of each, as by itself; the hosts of all are resolved together.
+  std::vector<Verdict> judge_all(std::span<const Subject> subjects, TextScratch& scratch) const;
 
   const Bundle& bundle() const { return links_.bundle(); }
   const TextEngine& engine() const { return texts_.engine(); }
@@ -77,8 +92,15 @@ class SubjectJudge {
   const LinkJudge& links() const { return links_; }
 
  private:
-  JudgedLink judge_stable(std::string_view raw_url) const;
-  void judge_resolved(std::vector<JudgedLink>& links) const;
+  struct OpenText;  // whose links are not resolved yet
+  struct OpenLink;
+
+  LinkPart judge_stable(std::string_view raw_url) const;
+  OpenText open_text(std::string_view raw_text, TextScratch& scratch) const;
+  OpenLink open_link(std::string_view raw_url) const;
+  void judge_resolved(std::span<LinkPart* const> links) const;
+  JudgedText close(OpenText open) const;
+  JudgedLink close(OpenLink open) const;
 
   TextJudge texts_;
   LinkJudge links_;

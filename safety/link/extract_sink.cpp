@@ -25,6 +25,8 @@ bool is_refusable(std::string_view url) {
   return authority.find_first_of(".%") != std::string_view::npos;
 }
 
+bool is_scheme_char(char c) { return is_ascii_alnum(c) || c == '+' || c == '-' || c == '.'; }
+
 bool is_local(std::string_view host) {
   while (host.ends_with('.')) host.remove_suffix(1);
   return host == "localhost" || host.ends_with(".localhost");
@@ -76,7 +78,7 @@ bool LinkSink::has_known_host(const Url& url) {
 }
 
 void LinkSink::keep(std::string url, const LinkCandidate& candidate) {
-  if (extraction_.links.size() == limits_.links_max) {
+  if (extraction_.links.size() + (has_outer_ ? 1 : 0) >= limits_.links_max) {
     go_over_budget();
     return;
   }
@@ -133,6 +135,16 @@ bool LinkSink::offer(const LinkCandidate& candidate) {
   offer_nested(std::string_view(url).substr(lead), candidate.nested_from - candidate.start, 1,
                around);
   return true;
+}
+
+void LinkSink::offer_inside() {
+  // As if a text held it: behind its scheme, and it takes a place itself.
+  std::size_t from = 0;
+  while (from < text_.size() && is_scheme_char(text_[from])) ++from;
+  from = from < text_.size() && text_[from] == ':' ? from + 1 : 0;
+  ++candidates_;
+  has_outer_ = true;
+  offer_nested(text_, from, 1, {0, 0, text_.size(), true, false});
 }
 
 void LinkSink::offer_nested(std::string_view url, std::size_t from, std::size_t depth,

@@ -49,6 +49,8 @@ class LinkSink {
 
   // Whether it became a link.
   bool offer(const LinkCandidate& candidate);
+  // The URLs in the text, which is one URL; it counts as a candidate and as a link itself.
+  void offer_inside();
 
  private:
   // Where the URL that holds others stands in the text.
@@ -76,6 +78,7 @@ class LinkSink {
   bool is_undisguised_ = false;
   std::size_t candidates_ = 0;
   std::size_t steps_max_;
+  bool has_outer_ = false;  // a link that is not told counts too
   bool is_done_ = false;
 };
 

@@ -38,20 +38,35 @@ void sort_and_unique(std::vector<Item*>& items) {
   items.erase(std::unique(items.begin(), items.end()), items.end());
 }
 
+// Those that the subject's verdict depends on.
+std::vector<std::size_t> links_of(const Origin& subject, const BatchSubjects& subjects) {
+  std::vector<std::size_t> links;
+  const bool is_text = subject.kind == Origin::Kind::kText;
+  if (!is_text) links.push_back(subjects.link_tasks[subject.place].link);
+  const auto& found =
+      is_text ? subjects.links_of[subject.place] : subjects.link_tasks[subject.place].nested;
+  for (const auto& use : found.uses) links.push_back(use.link);
+  return links;
+}
+
 BatchLookup::Committed committed_of(const Lot& lot, const std::vector<std::size_t>& committed,
                                     BatchSubjects& subjects) {
   BatchLookup::Committed done;
   for (const std::size_t index : committed) {
     const Origin& origin = lot.origins[index];
-    if (origin.kind == Origin::Kind::kLink) done.links.push_back(&subjects.links[origin.place]);
-    if (origin.kind != Origin::Kind::kText) continue;
-    done.texts.push_back(&subjects.texts[origin.place]);
-    for (const auto& use : subjects.links_of[origin.place].uses) {
-      done.links.push_back(&subjects.links[use.link]);
+    if (origin.kind == Origin::Kind::kNone) continue;
+    if (origin.kind == Origin::Kind::kText) {
+      done.texts.push_back(&subjects.texts[origin.place]);
+    } else {
+      done.link_tasks.push_back(&subjects.links[subjects.link_tasks[origin.place].link]);
+    }
+    for (const std::size_t link : links_of(origin, subjects)) {
+      done.links.push_back(&subjects.links[link]);
     }
   }
   sort_and_unique(done.texts);
   sort_and_unique(done.links);
+  sort_and_unique(done.link_tasks);
   return done;
 }
 
@@ -83,12 +98,9 @@ struct BatchJudge::Work {
   }
 
   bool is_waiting(const Origin& subject) const {
-    const auto waits = [&](std::size_t link) {
+    return std::ranges::any_of(links_of(subject, *subjects), [&](std::size_t link) {
       return subjects->is_waiting(subjects->links[link]);
-    };
-    if (subject.kind == Origin::Kind::kLink) return waits(subject.place);
-    return std::ranges::any_of(subjects->links_of[subject.place].uses,
-                               [&](const auto& use) { return waits(use.link); });
+    });
   }
 };
 
@@ -114,9 +126,7 @@ void BatchJudge::sort_link(const pgqueue::ClaimedTask& task, Work& work) {
         subject_result(over_limit_verdict(work.snapshot->rules(), work.snapshot->config())));
     return;
   }
-  LinkItem item = parts_.lookup.link_item(task.payload);
-  item.is_task = true;
-  const std::size_t place = work.subjects->add_link(std::move(item));
+  const std::size_t place = work.subjects->add_link_task(parts_.lookup.link_item(task.payload));
   work.tasks.push_back({&task, {Origin::Kind::kLink, place}});
 }
 
@@ -154,12 +164,22 @@ const Verdict& BatchJudge::verdict_of_link(std::size_t link, Work& work) {
   return *verdict;
 }
 
+Verdict BatchJudge::joined(Verdict own, const BatchSubjects::LinkUses& links, Work& work) {
+  std::vector<TextLink> judged;
+  for (const auto& use : links.uses) {
+    judged.push_back({to_hex(work.subjects->links[use.link].hash), verdict_of_link(use.link, work),
+                      use.is_obfuscated, use.is_alternate, use.is_bare_address});
+  }
+  return work.snapshot->judge().join(std::move(own), judged, links.is_over_budget);
+}
+
 std::shared_ptr<const SubjectResult> BatchJudge::result_of_link(std::size_t link, Work& work) {
   std::shared_ptr<const SubjectResult>& known = work.link_results[link];
   if (known) return known;
   const Snapshot& snapshot = *work.snapshot;
-  const LinkItem& item = work.subjects->links[link];
-  auto result = subject_result(verdict_of_link(link, work));
+  const BatchSubjects::LinkTask& task = work.subjects->link_tasks[link];
+  const LinkItem& item = work.subjects->links[task.link];
+  auto result = subject_result(joined(verdict_of_link(task.link, work), task.nested, work));
   result->layer = item.layer;
   result->subject_hash = as_text(item.hash);
   result->pepper_id = parts_.peppers.current.id;
@@ -180,7 +200,7 @@ std::shared_ptr<const SubjectResult> BatchJudge::result_of_text(std::size_t text
   if (known) return known;
   const Snapshot& snapshot = *work.snapshot;
   const TextSubject& subject = work.subjects->texts[text];
-  const BatchSubjects::TextLinks& links = work.subjects->links_of[text];
+  const BatchSubjects::LinkUses& links = work.subjects->links_of[text];
 #ifdef SAFETY_TEST_CRASH
   // A test build that a certain text kills, as a bug in an engine would (R13).
   if (subject.text.find("SAFETY_TEST_CRASH") != std::string_view::npos) std::abort();
@@ -193,13 +213,7 @@ std::shared_ptr<const SubjectResult> BatchJudge::result_of_text(std::size_t text
   Verdict verdict = decide_text(subject.found->evidence, snapshot.rules(), snapshot.config());
   const Decision own = verdict.decision;
   if (!links.uses.empty() || links.is_over_budget) {
-    std::vector<TextLink> judged;
-    for (const auto& use : links.uses) {
-      judged.push_back({to_hex(work.subjects->links[use.link].hash),
-                        verdict_of_link(use.link, work), use.is_obfuscated, use.is_alternate,
-                        use.is_bare_address});
-    }
-    verdict = snapshot.judge().join(std::move(verdict), judged, links.is_over_budget);
+    verdict = joined(std::move(verdict), links, work);
   }
   auto result = subject_result(std::move(verdict));
   result->layer = subject.layer;
@@ -247,7 +261,7 @@ std::optional<pgqueue::FailureClass> BatchJudge::retry_of(const std::vector<std:
 void BatchJudge::judge_link(const pgqueue::ClaimedTask& task, std::size_t link, Work& work) {
   auto result = result_of_link(link, work);
   if (result->verdict.decision == Decision::kIndeterminate) {
-    if (const auto retry = retry_of({link}, work)) {
+    if (const auto retry = retry_of(links_of({Origin::Kind::kLink, link}, *work.subjects), work)) {
       work.failures.push_back(
           {task.lease, task.attempt, *retry, result->verdict.reason, task.delays});
       return;
@@ -274,8 +288,7 @@ void BatchJudge::judge_text(const pgqueue::ClaimedTask& task, std::size_t text, 
                              evidence.failure, task.delays});
     return;
   }
-  std::vector<std::size_t> links;
-  for (const auto& use : work.subjects->links_of[text].uses) links.push_back(use.link);
+  const auto links = links_of({Origin::Kind::kText, text}, *work.subjects);
   if (const auto retry = retry_of(links, work)) {
     work.failures.push_back(
         {task.lease, task.attempt, *retry, result->verdict.reason, task.delays});
@@ -286,7 +299,7 @@ void BatchJudge::judge_text(const pgqueue::ClaimedTask& task, std::size_t text, 
 
 void BatchJudge::judge(Work& work) {
   work.text_results.resize(work.subjects->texts.size());
-  work.link_results.resize(work.subjects->links.size());
+  work.link_results.resize(work.subjects->link_tasks.size());
   work.link_verdicts.resize(work.subjects->links.size());
   std::vector<Work::Task> waiting;
   for (const Work::Task& item : work.tasks) {

@@ -69,7 +69,10 @@ class BatchJudge {
   void judge_text(const pgqueue::ClaimedTask& task, std::size_t text, Work& work);
   void judge_link(const pgqueue::ClaimedTask& task, std::size_t link, Work& work);
   const Verdict& verdict_of_link(std::size_t link, Work& work);
+  // `own` with what the links say that the subject holds.
+  Verdict joined(Verdict own, const BatchSubjects::LinkUses& links, Work& work);
   std::shared_ptr<const SubjectResult> result_of_text(std::size_t text, Work& work);
+  // `link`: among link_tasks.
   std::shared_ptr<const SubjectResult> result_of_link(std::size_t link, Work& work);
   // Whether asking again can change what is indeterminate because of these links, and at whose
   // cost.

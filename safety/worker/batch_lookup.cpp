@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "pgqueue/error.h"
-#include "safety/link/extract.h"
 
 namespace han::safety {
 namespace {
@@ -105,22 +104,29 @@ void BatchLookup::find(BatchSubjects& subjects, const Snapshot& snapshot, TextSc
   }
 }
 
-// A text that is known to have none is not read again.
+// A text that is known to have none is not read again. What stands in a task's link is found anew
+// each time: a part of it may be behind the '#', and so no part of what the caches know it by.
 void BatchLookup::add_links(BatchSubjects& subjects, const Snapshot& snapshot) const {
   const ExtractLimits limits{.links_max = snapshot.config().links.links_max};
   for (std::size_t i = 0; i < subjects.texts.size(); ++i) {
     const TextSubject& text = subjects.texts[i];
     if (text.found && !text.found->evidence.has_links) continue;
     if (text.text.size() > kTextBytesMax) continue;  // indeterminate(limit), and not read in part
-    Extraction extraction = extract_links(text.text, limits);
-    BatchSubjects::TextLinks& own = subjects.links_of[i];
-    own.is_over_budget = extraction.is_over_budget;
-    for (ExtractedLink& link : extraction.links) {
-      if (link.reading == Reading::kNowhere) continue;
-      own.uses.push_back({subjects.add_link(links_.item(std::move(link.url))), link.obfuscated,
-                          link.reading == Reading::kAlternate, link.is_bare_address});
-    }
+    subjects.links_of[i] = uses_of(extract_links(text.text, limits), subjects);
   }
+  for (BatchSubjects::LinkTask& task : subjects.link_tasks) {
+    task.nested = uses_of(extract_nested_links(task.url, limits), subjects);
+  }
+}
+
+BatchSubjects::LinkUses BatchLookup::uses_of(Extraction extraction, BatchSubjects& subjects) const {
+  BatchSubjects::LinkUses found{{}, extraction.is_over_budget};
+  for (ExtractedLink& link : extraction.links) {
+    if (link.reading == Reading::kNowhere) continue;
+    found.uses.push_back({subjects.add_link(links_.item(std::move(link.url))), link.obfuscated,
+                          link.reading == Reading::kAlternate, link.is_bare_address});
+  }
+  return found;
 }
 
 void BatchLookup::add_hosts(BatchSubjects& subjects, const Snapshot& snapshot) const {
@@ -204,7 +210,8 @@ void BatchLookup::find_database(Missing& missing, const Snapshot& snapshot) {
 void BatchLookup::remember(const Committed& committed, const Snapshot& snapshot) {
   CacheWrites writes;
   texts_.remember(committed.texts, snapshot, writer_ ? &writes.texts : nullptr);
-  links_.remember(committed.links, snapshot, writer_ ? &writes.links : nullptr);
+  links_.remember(committed.links, committed.link_tasks, snapshot,
+                  writer_ ? &writes.links : nullptr);
   // Best effort: what is not stored is looked up in PostgreSQL next time.
   if (writer_) writer_->add(std::move(writes));
 }

@@ -1,7 +1,7 @@
 // BatchLookup: what a batch is judged from, of all its subjects, from the nearest layer that has it
 // (SPEC section 8).
 //
-// Order: the links of texts that have any, local caches, one Redis round trip for all keys of all
+// Order: the links of texts that have any and the URLs in links of tasks, local caches, one Redis round trip for all keys of all
 // kinds that are missing, PostgreSQL's verdicts of the same versions, computing. A layer that
 // fails, or answers what cannot be used, is a miss. What hosts resolve to and no cache has is asked
 // for by resolve(), a step of its own: what does not wait for it need not wait.
@@ -31,6 +31,7 @@
 #include "cache/hot_cache.h"
 #include "pgqueue/pool.h"
 #include "safety/base/pepper.h"
+#include "safety/link/extract.h"
 #include "safety/telemetry/log.h"
 #include "safety/telemetry/metrics.h"
 #include "safety/worker/batch_subjects.h"
@@ -75,7 +76,9 @@ class BatchLookup {
   // Subjects whose verdict was committed under the snapshot that they were found with.
   struct Committed {
     std::vector<TextSubject*> texts;
-    std::vector<LinkItem*> links;  // of tasks, and of the texts
+    std::vector<LinkItem*> links;  // of tasks, of the texts and those in links of tasks
+    // Of `links` those whose own task was committed, with its verdict row. Both sorted.
+    std::vector<LinkItem*> link_tasks;
   };
   void remember(const Committed& committed, const Snapshot& snapshot);
 
@@ -99,6 +102,7 @@ class BatchLookup {
   };
 
   void add_links(BatchSubjects& subjects, const Snapshot& snapshot) const;
+  BatchSubjects::LinkUses uses_of(Extraction extraction, BatchSubjects& subjects) const;
   void add_hosts(BatchSubjects& subjects, const Snapshot& snapshot) const;
   void find_redis(Missing& missing, const Snapshot& snapshot);
   void find_database(Missing& missing, const Snapshot& snapshot);

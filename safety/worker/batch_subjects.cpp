@@ -27,6 +27,16 @@ std::size_t BatchSubjects::add_link(LinkItem item) {
   return found->second;
 }
 
+std::size_t BatchSubjects::add_link_task(LinkItem item) {
+  const auto [found, is_new] = link_tasks_seen_.emplace(item.url, link_tasks.size());
+  if (is_new) {
+    item.is_task = true;
+    std::string url = item.url;
+    link_tasks.push_back({std::move(url), add_link(std::move(item)), {}});
+  }
+  return found->second;
+}
+
 std::size_t BatchSubjects::add_host(HostItem a, HostItem aaaa) {
   const auto [found, is_new] = hosts_seen_.emplace(a.hash, hosts.size());
   if (is_new) {

@@ -183,14 +183,16 @@ void LinkLookup::compute(const Missing& missing, const Snapshot& snapshot) const
   }
 }
 
-void LinkLookup::remember(std::span<LinkItem* const> items, const Snapshot& snapshot,
+void LinkLookup::remember(std::span<LinkItem* const> items, std::span<LinkItem* const> tasks,
+                          const Snapshot& snapshot,
                           std::vector<cache::WriteOf<cache::LinkEntry>>* writes) {
-  for (const LinkItem* item : items) {
+  for (LinkItem* item : items) {
     if (item->found->bytes.empty()) continue;
     const cache::LinkKey key = key_of(item->hash, snapshot);
-    if (item->layer != Layer::kLocal || (item->is_task && !item->found->is_committed)) {
+    const bool has_row = std::binary_search(tasks.begin(), tasks.end(), item);
+    if (item->layer != Layer::kLocal || (has_row && !item->found->is_committed)) {
       auto known = std::make_shared<CachedLink>(*item->found);
-      known->is_committed = known->is_committed || item->is_task;
+      known->is_committed = known->is_committed || has_row;
       const std::size_t bytes = known->bytes.size() * 2 + sizeof(CachedLink);
       local_.put(key.str(), std::move(known), bytes);
     }

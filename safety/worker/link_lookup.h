@@ -79,9 +79,10 @@ class LinkLookup {
                      Deadline deadline);
   void compute(const Missing& missing, const Snapshot& snapshot) const;
 
-  // As TextLookup's: the verdicts of these, or of their texts, were committed.
-  void remember(std::span<LinkItem* const> items, const Snapshot& snapshot,
-                std::vector<cache::WriteOf<cache::LinkEntry>>* writes);
+  // As TextLookup's: the verdicts of these, or of what holds them, were committed. `tasks`: those
+  // of them that were tasks, sorted; the others have no verdict row.
+  void remember(std::span<LinkItem* const> items, std::span<LinkItem* const> tasks,
+                const Snapshot& snapshot, std::vector<cache::WriteOf<cache::LinkEntry>>* writes);
 
   cache::LocalCacheStats local_stats() const { return local_.stats(); }
 

@@ -1,6 +1,6 @@
 // Fuzz target: extraction. Every link lies in the text at starts of characters, is valid UTF-8, and
 // is one by the rules of extract.h; has_links agrees; blocks of bytes find the marks that single
-// bytes are; work is bounded.
+// bytes are; URLs in a link that stands alone are as valid; work is bounded.
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -58,6 +58,12 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   }
   SAFETY_CHECK(has_links(text) == (extraction.is_over_budget || !extraction.links.empty()));
   SAFETY_CHECK(extraction.steps <= 2 * kExtractStepsPerByte * text.size() + 2 * kExtractStepsBase);
+  const Extraction inside = extract_nested_links(text, limits);
+  SAFETY_CHECK(inside.links.size() < limits.links_max);
+  for (const ExtractedLink& link : inside.links) {
+    SAFETY_CHECK(link.start <= link.end && link.end <= text.size());
+    SAFETY_CHECK(link.reading == Reading::kNested && is_valid_utf8(link.url));
+  }
   check_marks(text);
   return 0;
 }

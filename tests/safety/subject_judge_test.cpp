@@ -142,7 +142,7 @@ TEST_F(SubjectJudge, JudgesALink) {
   EXPECT_EQ(link("https://inner.example.com/").decision, Decision::kBlock);
   EXPECT_EQ(link("https://gone.example.com/").decision, Decision::kMonitor);
   EXPECT_EQ(link("https://silent.example.com/").decision, Decision::kIndeterminate);
-  const auto invalid = subjects(&hosts_).judge_link("no url");
+  const auto invalid = subjects(&hosts_).judge_link("no url").link;
   EXPECT_FALSE(invalid.subject.has_value());
   EXPECT_EQ(invalid.verdict.decision, Decision::kBlock);
   EXPECT_EQ(invalid.url_hash, safety::to_hex(set_->current.key.mac("link", "no url")));
@@ -151,12 +151,81 @@ TEST_F(SubjectJudge, JudgesALink) {
 TEST_F(SubjectJudge, ALinkOfATextIsTheLinkByItself) {
   for (const char* url : {"https://plain.example.com/", "https://inner.example.com/x?y",
                           "https://gone.example.com/", "http://127.0.0.1/"}) {
-    const auto alone = subjects(&hosts_).judge_link(url);
+    const auto alone = subjects(&hosts_).judge_link(url).link;
     const Verdict verdict = text(std::string("a ") + url + " b");
     ASSERT_EQ(verdict.links.size(), 1U) << url;
     EXPECT_EQ(verdict.links[0],
               (safety::LinkVerdict{alone.url_hash, alone.verdict.decision, alone.verdict.rules}));
   }
+}
+
+// A URL in a URL gets no better verdict where the outer one stands alone.
+TEST_F(SubjectJudge, UrlsInALinkAreJudgedWithIt) {
+  const std::string outer = "https://plain.example.com/url?q=";
+  for (const auto& [inner, decision] : std::map<std::string, Decision>{
+           {"https%3A%2F%2Fplain.example.com%2F", Decision::kAllow},
+           {"https%3A%2F%2Finner.example.com%2F", Decision::kBlock},
+           {"https%3A%2F%2Fgone.example.com%2F", Decision::kMonitor},
+           {"https%3A%2F%2Fsilent.example.com%2F", Decision::kIndeterminate},
+           {"http%253A%252F%252F127.0.0.1", Decision::kBlock},
+           {"http://evil.example/", Decision::kBlock},
+           {"http%2525253A%2525252F%2525252Fplain.example.com", Decision::kIndeterminate}}) {
+    hosts_.calls.clear();
+    const auto judged = subjects(&hosts_).judge_link(outer + inner);
+    EXPECT_EQ(judged.verdict.decision, decision) << inner;
+    EXPECT_EQ(judged.link.verdict.decision, Decision::kAllow) << inner;
+    EXPECT_LE(hosts_.calls.size(), 1U);
+    // As in a text, where the outer link is told too.
+    Verdict in_text = text(outer + inner);
+    ASSERT_FALSE(in_text.links.empty());
+    in_text.links.erase(in_text.links.begin());
+    EXPECT_EQ(judged.verdict, in_text) << inner;
+  }
+}
+
+TEST_F(SubjectJudge, AVerdictSaysWhatCameFromTheUrlInside) {
+  const Verdict verdict =
+      link("https://u@plain.example.com/?q=http://evil.example/#http://1.2.3.4");
+  EXPECT_THAT(verdict.rules, ElementsAre("bad.hosts", "link.userinfo"));
+  EXPECT_THAT(verdict.categories, ElementsAre("phishing"));
+  ASSERT_EQ(verdict.links.size(), 2U);
+  const auto& key = set_->current.key;
+  EXPECT_EQ(verdict.links[0].url_hash, safety::to_hex(key.mac("link", "http://evil.example/")));
+  EXPECT_THAT(verdict.links[0].rules, ElementsAre("bad.hosts"));
+  EXPECT_THAT(verdict.links[1].rules, IsEmpty());
+  EXPECT_THAT(link("https://plain.example.com/?a=b").links, IsEmpty());
+}
+
+TEST_F(SubjectJudge, ALinkWithTooManyUrlsInItIsIndeterminate) {
+  config_.links.links_max = 2;
+  const std::string url = "https://plain.example.com/?a=http://plain.example.com/1";
+  EXPECT_EQ(link(url).decision, Decision::kAllow);
+  const Verdict over = link(url + "&b=http://plain.example.com/2");
+  EXPECT_EQ(over.decision, Decision::kIndeterminate);
+  EXPECT_EQ(over.reason, "limit");
+  EXPECT_EQ(link("https://inner.example.com/?a=http://a.com&b=http://b.com").decision,
+            Decision::kBlock);
+}
+
+TEST_F(SubjectJudge, ManySubjectsGetTheVerdictsOfEachAndAreResolvedTogether) {
+  using Subject = safety::SubjectJudge::Subject;
+  const std::vector<Subject> all = {
+      {Subject::Kind::kText, "see https://plain.example.com/a and https://inner.example.com/"},
+      {Subject::Kind::kLink, "https://plain.example.com/?q=https%3A%2F%2Fgone.example.com%2F"},
+      {Subject::Kind::kText, "gift card code"},
+      {Subject::Kind::kLink, "no url"},
+      {Subject::Kind::kLink, "https://silent.example.com/"},
+      {Subject::Kind::kText, "see https://silent.example.com/"}};
+  const auto verdicts = subjects(&hosts_).judge_all(all, scratch_);
+  ASSERT_EQ(hosts_.calls.size(), 1U);
+  EXPECT_THAT(hosts_.calls[0], ElementsAre("gone.example.com", "inner.example.com",
+                                           "plain.example.com", "silent.example.com"));
+  ASSERT_EQ(verdicts.size(), all.size());
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const bool is_text = all[i].kind == Subject::Kind::kText;
+    EXPECT_EQ(verdicts[i], is_text ? text(all[i].raw) : link(all[i].raw)) << i;
+  }
+  EXPECT_THAT(subjects(&hosts_).judge_all({}, scratch_), IsEmpty());
 }
 
 }  // namespace

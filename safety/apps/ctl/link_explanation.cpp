@@ -55,18 +55,18 @@ LinkExplanation::LinkExplanation(const OfflineJudge& judge, std::string raw_url,
 
 Json LinkExplanation::stable_json() const {
   Json json;
-  json["decision"] = to_string(link_.evidence.decision);
-  json["hits"] = link_.evidence.hits;
-  json["monitor"] = link_.evidence.monitor;
-  json["categories"] = link_.evidence.categories;
-  json["needs_dns"] = link_.evidence.needs_dns;
+  json["decision"] = to_string(link_.link.evidence.decision);
+  json["hits"] = link_.link.evidence.hits;
+  json["monitor"] = link_.link.evidence.monitor;
+  json["categories"] = link_.link.evidence.categories;
+  json["needs_dns"] = link_.link.evidence.needs_dns;
   return json;
 }
 
 Json LinkExplanation::lists_json() const {
   Json all = Json::array();
-  if (!link_.subject) return all;
-  for (const ListHit& hit : judge_.subjects().links().match_lists(*link_.subject).hits) {
+  if (!link_.link.subject) return all;
+  for (const ListHit& hit : judge_.subjects().links().match_lists(*link_.link.subject).hits) {
     Json json;
     json["id"] = hit.id;
     json["entry"] = name_of(hit.tag);
@@ -110,8 +110,8 @@ Json LinkExplanation::question_json(const char* type, const dns::Resolution& res
 
 Json LinkExplanation::dns_json() const {
   Json all = Json::array();
-  if (!link_.facts || judge_.hosts() == nullptr) return all;
-  const auto* answers = judge_.hosts()->answers(link_.subject->host);
+  if (!link_.link.facts || judge_.hosts() == nullptr) return all;
+  const auto* answers = judge_.hosts()->answers(link_.link.subject->host);
   if (answers == nullptr) return all;
   all.push_back(question_json("A", answers->a));
   all.push_back(question_json("AAAA", answers->aaaa));
@@ -122,28 +122,43 @@ Json LinkExplanation::url_json() const {
   Json json;
   std::string buffer;
   json["text"] = repair_utf8(raw_url_, buffer);
-  if (!link_.subject) return json;
-  json["fetch_identity"] = link_.subject->url.fetch_identity();
-  json["host"] = link_.subject->url.host();
-  json["resolved_name"] = link_.subject->host;
-  json["policy_key"] = link_.subject->key.canonical();
+  if (!link_.link.subject) return json;
+  json["fetch_identity"] = link_.link.subject->url.fetch_identity();
+  json["host"] = link_.link.subject->url.host();
+  json["resolved_name"] = link_.link.subject->host;
+  json["policy_key"] = link_.link.subject->key.canonical();
   json["expressions"] = Json::array();
-  for (const std::string_view expression : link_.subject->key.expressions()) {
+  for (const std::string_view expression : link_.link.subject->key.expressions()) {
     json["expressions"].push_back(expression);
   }
   return json;
 }
 
+Json LinkExplanation::nested_json() const {
+  Json all = Json::array();
+  for (const SubjectJudge::LinkPart& part : link_.nested) {
+    Json json;
+    json["url_hash"] = part.url_hash;
+    json["decision"] = to_string(part.verdict.decision);
+    json["reason"] = part.verdict.reason;
+    json["rules"] = part.verdict.rules;
+    if (show_url_ && part.subject) json["text"] = part.subject->url.href();
+    all.push_back(std::move(json));
+  }
+  return all;
+}
+
 void LinkExplanation::print_json(std::ostream& out) const {
   Json json = verdict_json(link_.verdict, Layer::kComputed);
   json["disposition"] = to_string(link_.verdict.disposition);
-  json["url_hash"] = link_.url_hash;
-  json["is_url"] = link_.subject.has_value();
+  json["url_hash"] = link_.link.url_hash;
+  json["is_url"] = link_.link.subject.has_value();
   json["stable"] = stable_json();
   json["lists"] = lists_json();
-  const bool has_address = link_.subject && link_.subject->address;
-  json["address"] = has_address ? address_json(*link_.subject->address) : Json();
+  const bool has_address = link_.link.subject && link_.link.subject->address;
+  json["address"] = has_address ? address_json(*link_.link.subject->address) : Json();
   json["dns"] = dns_json();
+  json["nested"] = nested_json();
   json["explained"] = explained_json(link_.verdict, judge_.subjects());
   if (show_url_) json.update(url_json());
   out << to_line(json) << '\n';
@@ -152,10 +167,10 @@ void LinkExplanation::print_json(std::ostream& out) const {
 void LinkExplanation::print_table(std::ostream& out) const {
   FieldTable table;
   add_verdict(table, link_.verdict, Layer::kComputed);
-  table.add("url hash", link_.url_hash);
-  table.add("is a URL", link_.subject ? "yes" : "no");
-  table.add("without DNS", to_string(link_.evidence.decision));
-  table.add("needs DNS", link_.evidence.needs_dns ? "yes" : "no");
+  table.add("url hash", link_.link.url_hash);
+  table.add("is a URL", link_.link.subject ? "yes" : "no");
+  table.add("without DNS", to_string(link_.link.evidence.decision));
+  table.add("needs DNS", link_.link.evidence.needs_dns ? "yes" : "no");
   const Json url = show_url_ ? url_json() : Json::object();
   for (const auto& [name, value] : url.items()) table.add(name, to_line(value));
   table.print(out);
@@ -187,6 +202,16 @@ void LinkExplanation::print_table(std::ostream& out) const {
   if (!questions.empty()) {
     out << '\n';
     answers.print(out);
+  }
+  RowTable inside({"URL in it", "decision", "rules"});
+  const Json nested = nested_json();
+  for (const Json& part : nested) {
+    inside.add({part.contains("text") ? to_line(part["text"]) : part["url_hash"].get<std::string>(),
+                part["decision"].get<std::string>(), to_line(part["rules"])});
+  }
+  if (!nested.empty()) {
+    out << '\n';
+    inside.print(out);
   }
   print_explained(link_.verdict, judge_.subjects(), out);
 }

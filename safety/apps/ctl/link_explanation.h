@@ -31,6 +31,8 @@ class LinkExplanation {
   Json question_json(const char* type, const dns::Resolution& resolution) const;
   Json address_json(const IpAddress& address) const;
   Json url_json() const;
+  // The URLs in the link.
+  Json nested_json() const;
 
   const OfflineJudge& judge_;
   const std::string raw_url_;

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include <map>
 #include <sstream>
 
 #include "tests/apps/ctl/ctl_run.h"
@@ -84,6 +85,26 @@ TEST_F(CheckLink, LinksOfATextJoinItsVerdict) {
   EXPECT_EQ(json["links"][1]["rules"], Json({"link.address.private"}));
   EXPECT_EQ(check("text", {"see https://broken.example.com/"}).code, 11);
   EXPECT_EQ(check("text", {"no link at all"}).code, 0);
+}
+
+TEST_F(CheckLink, UrlsInALinkAreJudgedAsInAText) {
+  for (const auto& [inner, code] :
+       std::map<std::string, int>{{"https%3A%2F%2Finner.example.com%2F", 10},
+                                  {"https%3A%2F%2Fbroken.example.com%2F", 11},
+                                  {"https%3A%2F%2Fplain.example.com%2Fa", 0},
+                                  {"http%3A%2F%2F127.0.0.1%2F", 10}}) {
+    const std::string url = "https://plain.example.com/url?q=" + inner;
+    EXPECT_EQ(check("link", {url}).code, code) << inner;
+    EXPECT_EQ(check("text", {url}).code, code) << inner;
+    Json link = verdict("link", url);
+    Json text = verdict("text", url);
+    ASSERT_EQ(link["links"].size(), 1U);
+    ASSERT_EQ(text["links"].size(), 2U);
+    for (const char* field : {"decision", "reason", "rules", "categories", "monitor_rules"}) {
+      EXPECT_EQ(link[field], text[field]) << inner << " " << field;
+    }
+    EXPECT_EQ(link["links"][0]["rules"], text["links"][1]["rules"]);
+  }
 }
 
 TEST_F(CheckLink, HashesAreThoseOfThePepperFile) {

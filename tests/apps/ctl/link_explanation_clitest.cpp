@@ -58,6 +58,21 @@ TEST_F(LinkExplanation, S17_TheTimeOfAChainIsItsShortest) {
   EXPECT_FALSE(plain["dns"][0].contains("chain"));
 }
 
+TEST_F(LinkExplanation, TellsTheUrlsInTheLink) {
+  const std::string url = "https://plain.example.com/?q=https%3A%2F%2Finner.example.com%2Fa";
+  const Json link = json(url);
+  EXPECT_EQ(link["decision"], "block");
+  EXPECT_EQ(link["stable"]["decision"], "allow");
+  ASSERT_EQ(link["nested"].size(), 1U);
+  EXPECT_EQ(link["nested"][0]["decision"], "block");
+  EXPECT_EQ(link["nested"][0]["rules"], Json({"link.address.private"}));
+  EXPECT_EQ(link["nested"][0]["url_hash"], link["links"][0]["url_hash"]);
+  EXPECT_FALSE(link["nested"][0].contains("text"));
+  EXPECT_EQ(json("https://plain.example.com/")["nested"], Json::array());
+  EXPECT_FALSE(explain({url}).shows("example"));
+  EXPECT_THAT(explain({"--show-text", url}).out, HasSubstr("https://inner.example.com/a"));
+}
+
 TEST_F(LinkExplanation, S04_SaysWhatAnAddressIs) {
   const Json address = json("http://0x7f.1/");
   EXPECT_EQ(address["address"]["class"], "loopback");

@@ -257,6 +257,57 @@ TEST(Extract, NestedDeeperThanTheLimitIsOverBudget) {
   EXPECT_TRUE(extract_links("http://a.com/?u=http%2525253A%2525252F%2525252Fb.com").is_over_budget);
 }
 
+// The URLs that a link by itself holds are those that it holds in a text.
+TEST(Extract, ALinkByItselfHoldsTheUrlsThatItHoldsInAText) {
+  for (const std::string url :
+       {"https://r.com/url?q=https%3A%2F%2Fevil.com%2F",
+        "http://r.com/?u=%68%74tp%3A%2f%2Fevil.com", "http://r.com/web/http://a.com/x",
+        "https://r.com/#/go?u=https:%2F/a.com",
+        "https://r.com/?u=https%3A%2F%2Fe.com%2F%3Fv%3Dhttp%253A%252F%252Fx.com&b=2",
+        "https://r.com/?next=//evil.com/x&y=http://z.com/q", "tg://msg?url=https%3A%2F%2Fevil.com",
+        "https://r.com/?u=http:evil.com", "http://r.com/?u=http:%5C%5Ca.com", "http://r.com/",
+        "http://a.com/http://b.com/http://c.com/http://d.com/http://e.com"}) {
+    auto in_text = extract_links("see " + url + " there");
+    const auto alone = safety::extract_nested_links(url);
+    ASSERT_FALSE(in_text.links.empty()) << url;
+    EXPECT_EQ(in_text.links[0].url, url);
+    in_text.links.erase(in_text.links.begin());
+    for (auto& link : in_text.links) {
+      link.start -= 4;
+      link.end -= 4;
+    }
+    EXPECT_EQ(alone.links, in_text.links) << url;
+    EXPECT_EQ(alone.is_over_budget, in_text.is_over_budget) << url;
+  }
+}
+
+TEST(Extract, ALinkByItselfIsReadAsTheBrowserDoes) {
+  const auto nested = [](std::string_view url) {
+    std::vector<std::string> urls;
+    for (auto& link : safety::extract_nested_links(url).links) urls.push_back(std::move(link.url));
+    return urls;
+  };
+  EXPECT_THAT(nested("https://r.com/?u=ht\ttp:/\n/evil.com"), ElementsAre("http://evil.com"));
+  EXPECT_THAT(nested("https://r.com/a \"http://evil.com"), ElementsAre("http://evil.com"));
+  EXPECT_THAT(nested("https://r.com/?\xff=http://evil.com"), ElementsAre("http://evil.com"));
+  EXPECT_THAT(nested(" \x01http://evil.com"), IsEmpty());  // itself
+  // What is no URL may hold one, too.
+  EXPECT_THAT(nested("x http://evil.com"), ElementsAre("http://evil.com"));
+  EXPECT_THAT(nested("http://a b/?u=http://evil.com"), ElementsAre("http://evil.com"));
+  EXPECT_THAT(nested(""), IsEmpty());
+  EXPECT_THAT(nested("https://r.com/?u=hxxp://evil.com"), IsEmpty());
+  EXPECT_THAT(nested("http://r.com/?u=http://e.com" + std::string(70'000, 'a')), IsEmpty());
+}
+
+TEST(Extract, ALinkByItselfCountsAmongItsLinks) {
+  const std::string url = "http://r.com/?" + repeated("u=http://e.com&", 199);
+  EXPECT_EQ(safety::extract_nested_links(url).links.size(), 199U);
+  EXPECT_FALSE(safety::extract_nested_links(url).is_over_budget);
+  EXPECT_TRUE(safety::extract_nested_links(url + "u=http://e.com").is_over_budget);
+  EXPECT_EQ(extract_links(url).links.size(), 200U);
+  EXPECT_TRUE(extract_links(url + "u=http://e.com").is_over_budget);
+}
+
 TEST(Extract, MoreLinksThanTheLimitAreOverBudget) {
   const std::string text = repeated("http://a.com/ ", 200);
   EXPECT_FALSE(extract_links(text).is_over_budget);

@@ -126,6 +126,66 @@ TEST_F(BatchJudgeLinks, LinksOfATextJoinItsVerdict) {
   EXPECT_TRUE(asked_.empty());
 }
 
+TEST_F(BatchJudgeLinks, UrlsInALinkAreJudgedWithIt) {
+  a_["good.test"] = found("8.8.8.8");
+  a_["bad.test"] = found("192.168.0.1");
+  a_["loop.test"] = Failure::kLoop;
+  aaaa_["loop.test"] = Failure::kLoop;
+  const std::string good = "http://good.test/?u=";
+  std::string many = good;
+  for (int i = 0; i < 200; ++i) many += "&u=http://8.8.8.8/" + std::to_string(i);
+  const auto ids =
+      submit_links({good + "http%3A%2F%2Fgood.test%2F1", good + "http%3A%2F%2Fbad.test",
+                    good + "http://127.0.0.1/", good + "http://loop.test/", many,
+                    "http://good.test/#http://bad.test/", "http://good.test/#",
+                    good + "http%3A%2F%2Fbad.test", "http://a b/?u=http://bad.test/"});
+  process();
+  EXPECT_EQ(decision_of(ids[0]), "allow");
+  EXPECT_EQ(decision_of(ids[1]), "block rule");
+  EXPECT_EQ(rules_of(ids[1]), "link.address.private");
+  EXPECT_EQ(rules_of(ids[2]), "link.address.loopback");
+  EXPECT_EQ(decision_of(ids[3]), "indeterminate dns_loop");
+  EXPECT_EQ(decision_of(ids[4]), "indeterminate limit");
+  EXPECT_EQ(decision_of(ids[5]), "block rule");
+  EXPECT_EQ(decision_of(ids[6]), "allow");
+  EXPECT_EQ(decision_of(ids[7]), "block rule");
+  EXPECT_EQ(rules_of(ids[8]), "link.address.private,link.invalid");
+  // Rows are of the links of tasks alone, and say nothing of what they hold.
+  EXPECT_EQ(rows(), "link allow 4, link block 1");
+  EXPECT_EQ(asked_,
+            (std::map<std::string, int>{{"bad.test", 2}, {"good.test", 2}, {"loop.test", 2}}));
+}
+
+// Row 16: whoever answers first, the outer host alone decides nothing.
+TEST_F(BatchJudgeLinks, S16_ALinkWaitsForTheHostsOfTheUrlsInIt) {
+  a_["good.test"] = found("8.8.8.8");
+  a_["slow.test"] = Failure::kServfail;
+  aaaa_["slow.test"] = Failure::kServfail;
+  const auto ids = submit_links({"http://good.test/?u=http%3A%2F%2Fslow.test%2F"});
+  process();
+  EXPECT_EQ(value("SELECT last_failure || ' ' || attempt FROM message_safety.safety_tasks"),
+            "dns_servfail 1");
+  EXPECT_EQ(rows(), "");
+  a_["slow.test"] = found("10.0.0.1");
+  execute("UPDATE message_safety.safety_tasks SET run_at = clock_timestamp(), parked = false");
+  process();
+  EXPECT_EQ(decision_of(ids[0]), "block rule");
+  EXPECT_EQ(rows(), "link allow 1");
+}
+
+// A link that was committed with a text, or inside of another link, gets its row with its own task.
+TEST_F(BatchJudgeLinks, EachTaskOfALinkHasItsRow) {
+  a_["good.test"] = found("8.8.8.8");
+  submit_texts({"see http://good.test/1"});
+  submit_links({"http://good.test/?u=http://good.test/2"});
+  process();
+  EXPECT_EQ(rows(), "link allow 1, text allow 1");
+  submit_links(
+      {"http://good.test/1", "http://good.test/2", "http://good.test/?u=http://good.test/2"});
+  process();
+  EXPECT_EQ(rows(), "link allow 3, text allow 1");
+}
+
 // row 13
 TEST_F(BatchJudgeLinks, S13_ALinkInDisguiseIsJudgedAndMarked) {
   a_["good.test"] = found("8.8.8.8");

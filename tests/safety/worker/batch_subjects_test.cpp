@@ -43,6 +43,18 @@ TEST_F(BatchSubjectsTest, ALinkOfATextThatIsATaskTooIsATask) {
   EXPECT_TRUE(subjects_.links[0].is_task);
 }
 
+// What stands behind the '#' is no part of the link that is fetched, and holds other URLs.
+TEST_F(BatchSubjectsTest, TasksOfOneLinkAreApartWhenTheirBytesAre) {
+  EXPECT_EQ(subjects_.add_link_task(link("http://a.test/#1")), 0U);
+  EXPECT_EQ(subjects_.add_link_task(link("http://a.test/#2")), 1U);
+  EXPECT_EQ(subjects_.add_link_task(link("http://a.test/#1")), 0U);
+  ASSERT_EQ(subjects_.link_tasks.size(), 2U);
+  EXPECT_EQ(subjects_.link_tasks[1].url, "http://a.test/#2");
+  EXPECT_EQ(subjects_.link_tasks[1].link, subjects_.link_tasks[0].link);
+  ASSERT_EQ(subjects_.links.size(), 1U);
+  EXPECT_TRUE(subjects_.links[0].is_task);
+}
+
 TEST_F(BatchSubjectsTest, ALinkWaitsForBothAnswers) {
   subjects_.add_link(link("http://a.test/"));
   safety::LinkItem& item = subjects_.links[0];

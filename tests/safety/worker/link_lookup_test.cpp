@@ -45,9 +45,9 @@ TEST_F(LinkLookupTest, TheStablePartIsKeptOnceItIsCommittedAndNotBefore) {
   EXPECT_EQ(links[2].found->evidence.hits, (std::vector<std::string>{"link.invalid"}));
   auto again = items({"http://example.com/"});
   EXPECT_EQ(lookup_.find_local(again, snapshot_).size(), 1U);
-  links[1].is_task = true;
   std::vector<cache::WriteOf<cache::LinkEntry>> writes;
-  lookup_.remember(std::vector<LinkItem*>{&links[0], &links[1]}, snapshot_, &writes);
+  lookup_.remember(std::vector<LinkItem*>{&links[0], &links[1]}, std::vector<LinkItem*>{&links[1]},
+                   snapshot_, &writes);
   EXPECT_EQ(writes.size(), 2U);
   auto third = items({"http://example.com/", "http://127.0.0.1/"});
   EXPECT_TRUE(lookup_.find_local(third, snapshot_).empty());
@@ -60,12 +60,17 @@ TEST_F(LinkLookupTest, TheStablePartIsKeptOnceItIsCommittedAndNotBefore) {
 TEST_F(LinkLookupTest, ALinkOfATextIsNotCommitted) {
   auto found = items({"http://example.com/"});
   lookup_.compute(lookup_.find_local(found, snapshot_), snapshot_);
-  lookup_.remember(std::vector<LinkItem*>{&found[0]}, snapshot_, nullptr);
+  lookup_.remember(std::vector<LinkItem*>{&found[0]}, {}, snapshot_, nullptr);
   auto task = items({"http://example.com/"});
   task[0].is_task = true;
   EXPECT_TRUE(lookup_.find_local(task, snapshot_).empty());
   EXPECT_FALSE(task[0].found->is_committed);
-  lookup_.remember(std::vector<LinkItem*>{&task[0]}, snapshot_, nullptr);
+  // Committed with a text, and not as a task.
+  lookup_.remember(std::vector<LinkItem*>{&task[0]}, {}, snapshot_, nullptr);
+  EXPECT_TRUE(lookup_.find_local(task, snapshot_).empty());
+  EXPECT_FALSE(task[0].found->is_committed);
+  lookup_.remember(std::vector<LinkItem*>{&task[0]}, std::vector<LinkItem*>{&task[0]}, snapshot_,
+                   nullptr);
   auto later = items({"http://example.com/"});
   EXPECT_TRUE(lookup_.find_local(later, snapshot_).empty());
   EXPECT_TRUE(later[0].found->is_committed);
