@@ -1,15 +1,15 @@
 // SubjectJudge: from a raw text or URL to its verdict, without any server but those of the DNS.
 //
-// The one place that puts the steps in order: limit on the raw bytes, UTF-8 repair, scan, the links
-// of the text or the URLs in the link, the stable part of each, what their hosts resolve to, policy. What is judged offline
-// (checks of an operator, the comparison at the end of the demo) goes through it; the worker puts
-// its caches between the same steps.
+// The one place that puts the steps in order: limit on the raw bytes, UTF-8 repair, scan, links of
+// the text or URLs in the link, the stable part of each, what their hosts resolve to, policy. What is
+// judged offline (checks of an operator, the comparison at the end of the demo) goes through it; the
+// worker puts its caches between the same steps.
 //
 // Threads:   immutable after construction; safe to share, with one scratch a thread, when the
 //            resolver is. Owns: shares of bundle and peppers; borrows the resolver.
 // Blocks:    as the resolver; never without one.
 // Fails:     std::bad_alloc only; what cannot be judged is indeterminate.
-// Limits:    the config's text_bytes_max and links_max.
+// Limits:    the config's text_bytes_max and links_max; judge_all() holds all its subjects at once.
 #pragma once
 
 #include <cstddef>
@@ -34,7 +34,8 @@ namespace han::safety {
 class HostResolver {
  public:
   virtual ~HostResolver() = default;
-  // The facts of each host, in the same order. `hosts`: each once, as LinkSubject::host is.
+  // The facts of each host, in the same order. `hosts`: sorted, each once, as LinkSubject::host
+  // is.
   virtual std::vector<HostFacts> resolve(std::span<const std::string> hosts) = 0;
 };
 

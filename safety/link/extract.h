@@ -73,9 +73,9 @@ Extraction extract_links(std::string_view repaired_text, const ExtractLimits& li
 
 // The URLs in a link that stands by itself (a task, a check): those with Reading::kNested that
 // extract_links gives where a text holds it whole, under the same limits. `raw_url`: any bytes, be
-// they a URL or not; offsets are those of its bytes after UTF-8 repair, without tabs, line
-// ends and what else no URL keeps before it (WHATWG URL section 4.4). Of one longer than kUrlBytesMax, which is not
-// judged in part: none.
+// they a URL or not; offsets are those of its bytes after UTF-8 repair, without tabs, line ends and
+// what else no URL keeps before it (WHATWG URL section 4.4). Of one longer than kUrlBytesMax, which
+// is not judged in part: none.
 Extraction extract_nested_links(std::string_view raw_url, const ExtractLimits& limits = {});
 
 // Whether extract_links(repaired_text) gives a link or is over its budget, at the price of the

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <iostream>
 #include <set>
 #include <sstream>
@@ -62,10 +63,15 @@ std::vector<json> verdicts(const OfflineFiles& files, const char* kind, const st
 
 bool holds_all(const json& rules, const json& of) {
   const std::set<std::string> known = rules;
-  for (const std::string rule : of) {
-    if (!known.contains(rule)) return false;
-  }
-  return true;
+  return std::all_of(of.begin(), of.end(),
+                     [&known](const json& rule) { return known.contains(rule); });
+}
+
+// What a text has and a link has not: an end at '<', and disguises (a backslash that Markdown takes
+// off), which are for readers.
+bool is_read_alike(const std::string& url) {
+  return url.find('<') == std::string::npos && url.find('>') == std::string::npos &&
+         url.find("\\@") == std::string::npos && url.find("\\:") == std::string::npos;
 }
 
 TEST(OpenRedirects, ALinkByItselfGetsNoBetterVerdictThanInAText) {
@@ -83,13 +89,19 @@ rules:
   ASSERT_EQ(links.size(), all.size());
   ASSERT_EQ(texts.size(), all.size());
   std::size_t led = 0;
+  std::size_t compared = 0;
   for (std::size_t i = 0; i < all.size(); ++i) {
     SCOPED_TRACE(all[i]);
-    EXPECT_TRUE(holds_all(links[i]["rules"], texts[i]["rules"])) << links[i] << texts[i];
-    if (texts[i]["decision"] == "block") EXPECT_EQ(links[i]["decision"], "block");
-    led += holds_all(links[i]["rules"], json{"led.there"}) ? 1 : 0;
+    if (is_read_alike(all[i])) {
+      ++compared;
+      EXPECT_TRUE(holds_all(links[i]["rules"], texts[i]["rules"])) << links[i] << texts[i];
+      EXPECT_TRUE(texts[i]["decision"] != "block" || links[i]["decision"] == "block");
+    }
+    if (holds_all(links[i]["rules"], json{"led.there"})) ++led;
   }
-  std::cout << all.size() << " URLs, " << led << " lead to the listed host\n";
+  std::cout << all.size() << " URLs, " << compared << " read alike in texts, " << led
+            << " lead to the listed host\n";
+  EXPECT_GT(compared, 9 * all.size() / 10);
   EXPECT_GT(led, all.size() / 4);
 }
 

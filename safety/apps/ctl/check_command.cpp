@@ -4,6 +4,8 @@
 #include <nlohmann/json.hpp>
 
 #include <memory>
+#include <optional>
+#include <vector>
 
 #include "safety/apps/ctl/json_string.h"
 #include "safety/apps/ctl/line_filter.h"
@@ -17,7 +19,7 @@
 namespace han::safety {
 namespace {
 
-enum class SubjectKind { kText, kLink };
+using SubjectKind = SubjectJudge::Subject::Kind;
 
 struct CheckOptions {
   SubjectKind kind = SubjectKind::kText;
@@ -35,17 +37,12 @@ Json text_json(std::string_view text) {
 
 std::string word_of(SubjectKind kind) { return kind == SubjectKind::kText ? "text" : "URL"; }
 
-Verdict judge(SubjectKind kind, std::string_view raw, const SubjectJudge& judge,
-              TextScratch& scratch) {
-  if (kind == SubjectKind::kText) return judge.judge_text(raw, scratch).verdict;
-  return judge.judge_link(raw).verdict;
-}
-
 ExitCode check_one(const CheckOptions& options) {
   const std::string raw = read_text(options.source, word_of(options.kind));
   const OfflineJudge offline(options.judge);
   TextScratch scratch(offline.engine());
-  const Verdict verdict = judge(options.kind, raw, offline.subjects(), scratch);
+  const SubjectJudge::Subject subject{options.kind, raw};
+  const Verdict verdict = offline.subjects().judge_all({&subject, 1}, scratch).front();
   Json json = verdict_json(verdict, Layer::kComputed);
   FieldTable table;
   add_verdict(table, verdict, Layer::kComputed);
@@ -57,38 +54,70 @@ ExitCode check_one(const CheckOptions& options) {
   return exit_code(verdict.decision);
 }
 
-// One line of --lines: the verdict, or {"error"}.
-Json check_line(const CheckOptions& options, LineReader::Next kind, std::string_view line,
-                std::uint64_t number, const SubjectJudge& subjects, TextScratch& scratch,
-                bool& is_bad) {
-  if (kind == LineReader::Next::kTooLong && starts_with_json(line, '"')) {
-    // Whatever it decodes to is longer than any config allows.
-    const Verdict verdict = over_limit_verdict(subjects.engine().rules(), subjects.config());
-    return verdict_json(verdict, Layer::kComputed);
+// Lines of --lines that are judged together, so that their hosts are resolved together: a verdict
+// each, or {"error"}.
+class CheckedLines final : public LineAnswers {
+ public:
+  CheckedLines(const CheckOptions& options, const SubjectJudge& judge)
+      : options_(options), judge_(judge), scratch_(judge.engine()) {}
+
+  void take(LineReader::Next kind, std::string_view line, std::uint64_t number) override {
+    Line taken{number, {}, kind == LineReader::Next::kTooLong && starts_with_json(line, '"')};
+    if (kind == LineReader::Next::kLine) taken.raw = decode_json_string(line);
+    if (taken.raw) bytes_ += taken.raw->size();
+    lines_.push_back(std::move(taken));
   }
-  const auto text =
-      kind == LineReader::Next::kLine ? decode_json_string(line) : std::optional<std::string>();
-  if (!text) {
-    is_bad = true;
-    return {{"error", "line " + std::to_string(number) +
-                          " is not one JSON string: write one string in quotes a line"}};
+  bool has_room() const override { return lines_.size() < kLinesMax && bytes_ < kBytesMax; }
+  void answer(const Print& print) override {
+    std::vector<SubjectJudge::Subject> subjects;
+    for (const Line& line : lines_) {
+      if (line.raw) subjects.push_back({options_.kind, *line.raw});
+    }
+    const std::vector<Verdict> verdicts = judge_.judge_all(subjects, scratch_);
+    auto verdict = verdicts.begin();
+    for (const Line& line : lines_) {
+      if (line.is_over_limit) {
+        // Whatever it decodes to is longer than any config allows.
+        print(verdict_json(over_limit_verdict(judge_.engine().rules(), judge_.config()),
+                           Layer::kComputed),
+              false);
+      } else if (!line.raw) {
+        print({{"error", "line " + std::to_string(line.number) +
+                             " is not one JSON string: write one string in quotes a line"}},
+              true);
+      } else {
+        Json json = verdict_json(*verdict++, Layer::kComputed);
+        if (options_.show_text) json["text"] = text_json(*line.raw);
+        print(json, false);
+      }
+    }
+    lines_.clear();
+    bytes_ = 0;
   }
-  const Verdict verdict = judge(options.kind, *text, subjects, scratch);
-  Json json = verdict_json(verdict, Layer::kComputed);
-  if (options.show_text) json["text"] = text_json(*text);
-  return json;
-}
+
+ private:
+  struct Line {
+    std::uint64_t number;
+    std::optional<std::string> raw;  // absent: a bad line, or one that is over the limit
+    bool is_over_limit;
+  };
+  // What is held at once; a line that goes beyond is the last one.
+  static constexpr std::size_t kLinesMax = 128;
+  static constexpr std::size_t kBytesMax = std::size_t{1} << 20;
+
+  const CheckOptions& options_;
+  const SubjectJudge& judge_;
+  TextScratch scratch_;
+  std::vector<Line> lines_;
+  std::size_t bytes_ = 0;
+};
 
 ExitCode check_lines(const CheckOptions& options) {
   Input input =
       Input::open(path_of_lines(options.source.argument, options.source.file, "--lines judges"));
   const OfflineJudge offline(options.judge);
-  TextScratch scratch(offline.engine());
-  const auto answer = [&](LineReader::Next kind, std::string_view line, std::uint64_t number,
-                          bool& is_bad) {
-    return check_line(options, kind, line, number, offline.subjects(), scratch, is_bad);
-  };
-  return answer_lines(input, {"checking", "judged"}, answer);
+  CheckedLines lines(options, offline.subjects());
+  return answer_lines(input, {"checking", "judged"}, lines);
 }
 
 ExitCode check(const CheckOptions& options) {

@@ -1,7 +1,10 @@
-// `safetyctl check text`: a verdict without a server.
+// `safetyctl check text` and `check link`: a verdict without a server but those of the DNS.
 //
-// Threads: one thread. Blocks: while it runs. Limits: with --lines 8 MiB a line are held; a longer
-// string is over the limit of every config.
+// With --lines, lines that are there together are judged together, so their hosts are resolved at
+// once; what is there is answered before the input is waited for.
+//
+// Threads: one thread. Blocks: while it runs. Limits: with --lines 128 lines and 1 MiB are held at
+// once, and a line of 8 MiB beyond; a longer string is over the limit of every config.
 #pragma once
 
 #include "safety/apps/ctl/arguments.h"

@@ -1,6 +1,7 @@
 #include "safety/apps/ctl/host_facts.h"
 
 #include <algorithm>
+#include <iterator>
 #include <stdexcept>
 #include <utility>
 #include <variant>
@@ -13,6 +14,7 @@ namespace {
 
 std::unique_ptr<dns::Resolver> make_resolver(std::vector<std::string> servers) {
   dns::ResolverOptions options;
+  options.in_flight_max = 2 * HostFactsSource::kHostsAsked;
   options.servers = std::move(servers);
   try {
     return std::make_unique<dns::Resolver>(std::move(options));
@@ -50,11 +52,17 @@ std::vector<HostFacts> HostFactsSource::resolve(std::span<const std::string> hos
     questions.push_back({host, dns::RecordType::kAaaa});
   }
   if (resolver_ == nullptr) resolver_ = make_resolver({});
-  auto resolutions = resolver_->resolve(questions, Deadline::after(kResolveTimeout));
+  std::vector<dns::Resolution> resolutions;
+  for (std::size_t at = 0; at < questions.size(); at += 2 * kHostsAsked) {
+    const std::span some =
+        std::span(questions).subspan(at, std::min(questions.size() - at, 2 * kHostsAsked));
+    auto answers = resolver_->resolve(some, Deadline::after(kResolveTimeout));
+    std::ranges::move(answers, std::back_inserter(resolutions));
+  }
   if (answers_.size() + questions.size() / 2 > kHostsKept) {
     // Those of this call stay.
     std::erase_if(answers_, [&](const auto& kept) {
-      return std::find(hosts.begin(), hosts.end(), kept.first) == hosts.end();
+      return !std::binary_search(hosts.begin(), hosts.end(), kept.first);
     });
   }
   for (std::size_t i = 0; i < questions.size(); i += 2) {

@@ -1,9 +1,9 @@
 // HostFactsSource: what hosts resolve to, asked at a resolver; answers are kept for their time.
 //
 // Threads: one thread at a time. Owns: the resolver with its thread.
-// Blocks:  resolve() until the servers have answered, at most kResolveTimeout.
+// Blocks:  resolve() until the servers have answered, at most kResolveTimeout for each kHostsAsked.
 // Fails:   Failure when a server's address is none; what is not answered is a failed fact.
-// Limits:  kHostsKept hosts are kept.
+// Limits:  kHostsAsked hosts are asked about at once, kHostsKept are kept.
 #pragma once
 
 #include <chrono>
@@ -23,6 +23,8 @@ namespace han::safety {
 class HostFactsSource final : public HostResolver {
  public:
   static constexpr std::chrono::seconds kResolveTimeout{10};
+  // None waits for another one's answer, so that it has all the time that it has alone.
+  static constexpr std::size_t kHostsAsked = 128;
   static constexpr std::size_t kHostsKept = 10'000;
 
   // `servers`: "192.0.2.1" or "192.0.2.1:5353"; empty: the system's.

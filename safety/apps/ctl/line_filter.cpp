@@ -22,23 +22,40 @@ struct FilterOptions {
   bool json = true;  // --json, which every command takes, says nothing new to a filter
 };
 
+// Answers line by line.
+class FilterAnswers final : public LineAnswers {
+ public:
+  explicit FilterAnswers(const Filter& filter) : filter_(filter) {}
+
+  void take(LineReader::Next kind, std::string_view line, std::uint64_t number) override {
+    if (kind == LineReader::Next::kLine) {
+      if ((answer_ = filter_.answer(line))) return;
+    }
+    bad_.emplace();
+    if (filter_.field == InputField::kShown) (*bad_)["input"] = nullptr;
+    (*bad_)["error"] = std::string("line ")
+                           .append(std::to_string(number))
+                           .append(" is not ")
+                           .append(filter_.expected);
+  }
+  bool has_room() const override { return !answer_ && !bad_; }
+  void answer(const Print& print) override {
+    if (answer_) print(*answer_, false);
+    if (bad_) print(*bad_, true);
+    answer_.reset();
+    bad_.reset();
+  }
+
+ private:
+  const Filter& filter_;
+  std::optional<Json> answer_;
+  std::optional<Json> bad_;
+};
+
 ExitCode run_filter(const Filter& filter, const FilterOptions& options) {
   Input input = Input::open(path_of_lines(options.operand, options.file, "a filter reads"));
-  const auto answer = [&filter](LineReader::Next kind, std::string_view line, std::uint64_t number,
-                                bool& is_bad) {
-    if (kind == LineReader::Next::kLine) {
-      if (auto json = filter.answer(line)) return *std::move(json);
-    }
-    is_bad = true;
-    Json json;
-    if (filter.field == InputField::kShown) json["input"] = nullptr;
-    json["error"] = std::string("line ")
-                        .append(std::to_string(number))
-                        .append(" is not ")
-                        .append(filter.expected);
-    return json;
-  };
-  return answer_lines(input, {"reading", "read"}, answer);
+  FilterAnswers answers(filter);
+  return answer_lines(input, {"reading", "read"}, answers);
 }
 
 }  // namespace
@@ -53,20 +70,27 @@ std::string path_of_lines(const std::optional<std::string>& operand,
   return "-";
 }
 
-ExitCode answer_lines(Input& input, const LineRun& run, const LineAnswer& answer) {
+ExitCode answer_lines(Input& input, const LineRun& run, LineAnswers& answers) {
   LineReader reader(input, kLineBytesMax);
   Progress progress(std::cerr, run.doing, input.size(), Progress::on_terminal());
   std::uint64_t bad_lines = 0;
+  const auto print = [&bad_lines](const Json& answer, bool is_bad) {
+    std::cout << to_line(answer) << '\n';
+    if (is_bad) ++bad_lines;
+  };
   std::string_view line;
   while (true) {
-    if (reader.may_block()) flush_output(std::cout);
+    if (reader.may_block()) {
+      answers.answer(print);
+      flush_output(std::cout);
+    }
     const LineReader::Next kind = reader.next(line);
     if (kind == LineReader::Next::kEnd) break;
-    bool is_bad = false;
-    std::cout << to_line(answer(kind, line, reader.line_number(), is_bad)) << '\n';
-    if (is_bad) ++bad_lines;
+    answers.take(kind, line, reader.line_number());
+    if (!answers.has_room()) answers.answer(print);
     progress.update(reader.bytes_read(), reader.line_number());
   }
+  answers.answer(print);
   progress.clear();
   flush_output(std::cout);
   if (bad_lines == 0) return ExitCode::kOk;

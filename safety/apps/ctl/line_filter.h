@@ -35,12 +35,24 @@ struct LineRun {
   std::string done;   // ends the sentence "3 lines were not ..."
 };
 
-// The answer to a line; sets `is_bad` when the line is none that the command takes.
-using LineAnswer = std::function<Json(LineReader::Next kind, std::string_view line,
-                                      std::uint64_t number, bool& is_bad)>;
+// Takes lines, several where that saves something, and answers what it took.
+class LineAnswers {
+ public:
+  // `is_bad`: the line is none that the command takes.
+  using Print = std::function<void(const Json& answer, bool is_bad)>;
 
-// Prints the answer to each line. Throws Failure behind the last one when some were bad.
-ExitCode answer_lines(Input& input, const LineRun& run, const LineAnswer& answer);
+  virtual ~LineAnswers() = default;
+
+  // `line`: valid during the call.
+  virtual void take(LineReader::Next kind, std::string_view line, std::uint64_t number) = 0;
+  virtual bool has_room() const = 0;
+  // Gives the answer to each line that was taken since the last call, in order.
+  virtual void answer(const Print& print) = 0;
+};
+
+// Prints the answer to each line: when `answers` has no room, and before a read may wait. Throws
+// Failure behind the last one when some were bad.
+ExitCode answer_lines(Input& input, const LineRun& run, LineAnswers& answers);
 
 enum class InputField { kNone, kShown };  // whether the answers have "input"
 

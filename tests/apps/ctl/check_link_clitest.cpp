@@ -3,12 +3,16 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <map>
+#include <set>
 #include <sstream>
 
 #include "tests/apps/ctl/ctl_run.h"
+#include "tests/apps/ctl/line_by_line.h"
 #include "tests/apps/ctl/offline_files.h"
 #include "tests/apps/ctl/small_zone.h"
+#include "tests/support/built_binary.h"
 
 namespace han::tests {
 namespace {
@@ -132,6 +136,62 @@ TEST_F(CheckLink, JudgesAUrlALine) {
   }
   EXPECT_THAT(words, ElementsAre("allow", "block", "error", "block"));
   EXPECT_EQ(result.code, 1);
+}
+
+// Answers are held back until every name was asked for: one line after the other never gets there.
+TEST_F(CheckLink, LinesThatAreThereAreResolvedTogether) {
+  constexpr std::size_t kLines = 100;
+  std::string input;
+  for (std::size_t i = 0; i < kLines; ++i) {
+    input += Json("https://h" + std::to_string(i) + ".example.com/").dump() + "\n";
+  }
+  zone_.server().hold();
+  CtlRun run(files_.arguments({"check", "link"}, zone_.arguments({"--lines", "-"})),
+             {.input = input});
+  EXPECT_TRUE(await([&] {
+    std::set<std::string> names;
+    for (const DnsQuery& query : zone_.server().queries()) names.insert(query.name);
+    return names.size() == kLines;
+  }));
+  zone_.server().release();
+  const CtlResult result = run.finish();
+  EXPECT_EQ(result.code, 0);
+  EXPECT_EQ(std::count(result.out.begin(), result.out.end(), '\n'),
+            static_cast<std::ptrdiff_t>(kLines));
+}
+
+// More lines than are held at once, texts and what is no line among them: all in their places.
+TEST_F(CheckLink, ManyLinesKeepTheirOrder) {
+  const std::vector<std::string> subjects = {"https://plain.example.com/", "http://127.0.0.1/",
+                                             "https://gone.example.com/"};
+  const std::vector<std::string> decisions = {"allow", "block", "monitor"};
+  for (const char* kind : {"link", "text"}) {
+    std::string input;
+    for (std::size_t i = 0; i < 400; ++i) {
+      input += i % 4 == 3 ? "zebra\n" : Json(subjects[i % 4]).dump() + "\n";
+    }
+    const auto result = check(kind, {"--lines", "-"}, {.input = input});
+    EXPECT_EQ(result.code, 1);
+    std::istringstream out(result.out);
+    std::size_t count = 0;
+    for (std::string line; std::getline(out, line); ++count) {
+      const Json json = Json::parse(line);
+      if (count % 4 == 3) {
+        EXPECT_EQ(json["error"].get<std::string>().find("line " + std::to_string(count + 1) +
+                                                        " is not one JSON string"),
+                  0U);
+      } else {
+        EXPECT_EQ(json["decision"], decisions[count % 4]) << kind << count;
+      }
+    }
+    EXPECT_EQ(count, 400U);
+  }
+}
+
+TEST_F(CheckLink, ALineIsAnsweredBeforeTheNextOneIsWaitedFor) {
+  const auto arguments = files_.arguments({built_binary("safetyctl"), "check", "link"},
+                                          zone_.arguments({"--lines", "--file"}));
+  expect_answers_line_by_line(arguments, "\"https://plain.example.com/\"");
 }
 
 TEST_F(CheckLink, AWrongServerIsAUsageError) {

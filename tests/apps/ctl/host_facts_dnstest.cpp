@@ -46,6 +46,19 @@ TEST_F(HostFacts, AnAnswerIsKeptForItsTimeAndAFailureIsNot) {
   EXPECT_EQ(source_.answers("other.example.com"), nullptr);
 }
 
+TEST_F(HostFacts, MoreHostsThanAreAskedAboutAtOnceAreAllAnswered) {
+  std::vector<std::string> hosts;
+  for (std::size_t i = 0; i < 2 * safety::HostFactsSource::kHostsAsked + 1; ++i) {
+    hosts.push_back("h" + std::to_string(1000 + i) + ".example.com");
+  }
+  const auto facts = resolve(hosts);
+  ASSERT_EQ(facts.size(), hosts.size());
+  for (const auto& one : facts) {
+    EXPECT_EQ(one.a.kind, DnsFacts::Kind::kNoSuchName);
+    EXPECT_EQ(one.aaaa.kind, DnsFacts::Kind::kNoSuchName);
+  }
+}
+
 TEST_F(HostFacts, AServerThatIsNoneIsAUsageError) {
   EXPECT_THROW(safety::HostFactsSource({"no server"}, peppers_), safety::Failure);
 }

@@ -1,16 +1,47 @@
 // Whole workers with links, a real name server or a lying one, and a real Redis.
 #include <fstream>
+#include <map>
+#include <set>
 
 #include "cache/dns_entry.h"
 #include "safety/base/pepper.h"
 #include "safety/link_subject.h"
+#include "safety/subject_judge.h"
 #include "safety/worker/worker.h"
+#include "tests/safety/worker/snapshot_of.h"
 #include "tests/safety/worker/worker_fixture.h"
 #include "tests/support/await.h"
 #include "tests/support/lying_dns.h"
 #include "tests/support/nsd_server.h"
 
 namespace han::tests {
+namespace {
+
+using Zone = std::map<std::string, std::string>;  // IPv4 addresses by host
+
+class ZoneHosts final : public safety::HostResolver {
+ public:
+  explicit ZoneHosts(const Zone& zone) : zone_(zone) {}
+  std::vector<safety::HostFacts> resolve(std::span<const std::string> hosts) override {
+    std::vector<safety::HostFacts> all;
+    for (const std::string& name : hosts) {
+      safety::DnsFacts none;
+      none.kind = safety::DnsFacts::Kind::kNoData;
+      safety::DnsFacts a = none;
+      if (const auto host = zone_.find(name); host != zone_.end()) {
+        a.kind = safety::DnsFacts::Kind::kAddresses;
+        a.addresses = {safety::IpAddress::parse(host->second).value()};
+      }
+      all.push_back({a, none});
+    }
+    return all;
+  }
+
+ private:
+  const Zone& zone_;
+};
+
+}  // namespace
 
 class WorkerDns : public WorkerFixture {
  protected:
@@ -140,6 +171,52 @@ TEST_F(WorkerDns, S15_AZeroTtlIsAskedForEachTime) {
   EXPECT_EQ(lying.query_count("zero.test"), 4U);  // A three times, AAAA once
   EXPECT_EQ(lying.query_count("kept.test"), 2U);
   EXPECT_EQ(metric(*worker, "han_safety_dns_queries_total{kind=\"addresses\"}"), "4");
+}
+
+// What a worker commits about a link is what is judged offline; URLs in it live in the caches only.
+TEST_F(WorkerDns, UrlsInALinkAreJudgedAsOffline) {
+  const Zone zone = {
+      {"good.test", "8.8.8.8"}, {"inner.test", "10.1.2.3"}, {"other.test", "8.8.4.4"}};
+  LyingDns lying([&zone](const DnsQuery& query) {
+    DnsReply reply(query);
+    const auto host = zone.find(query.name);
+    if (query.type == kDnsA && host != zone.end()) reply.address(query.name, 600, host->second);
+    if (query.type == kDnsAaaa || host == zone.end()) reply.soa("test", 600, 600);
+    return std::vector<std::string>{reply.bytes()};
+  });
+  const std::vector<std::string> urls = {
+      "http://good.test/?u=http%3A%2F%2Finner.test%2Fa",
+      "http://good.test/?u=http://other.test/",
+      "http://good.test/#http://inner.test/",
+      "http://good.test/#",
+      "http://good.test/?u=http%3A%2F%2Fempty.test%2F",
+      "http://good.test/?u=//127.0.0.1/",
+      "http://good.test/?u=http%2525253A%2525252F%2525252Fother.test"};
+  const auto worker = start(lying.address());
+  const auto ids = submit_links(urls);
+  EXPECT_TRUE(await_drained());
+
+  ZoneHosts hosts(zone);
+  const safety::SubjectJudge offline(
+      safety::Bundle::load(dir_.file("rules.yaml"), test_day()),
+      safety::load_config(dir_.file("config.yaml")),
+      std::make_shared<const safety::PepperSet>(safety::load_peppers(dir_.file("pepper"))), &hosts);
+  std::set<std::string> decisions;
+  for (std::size_t i = 0; i < urls.size(); ++i) {
+    const safety::Verdict verdict = offline.judge_link(urls[i]).verdict;
+    std::string expected(to_string(verdict.decision));
+    decisions.insert(expected);
+    if (!verdict.reason.empty()) expected += " " + verdict.reason;
+    EXPECT_EQ(decision_of(ids[i]), expected) << urls[i];
+  }
+  EXPECT_EQ(decisions.size(), 4U);
+  EXPECT_EQ(lying.query_count("inner.test"), 2U);
+  EXPECT_EQ(value("SELECT count(DISTINCT rules_version) FROM message_safety.results"), "1");
+  // Of five fetch identities four were decided; their URLs have entries, and no rows.
+  EXPECT_EQ(value("SELECT count(*) FROM message_safety.verdicts"), "5");
+  EXPECT_TRUE(await([&] {
+    return redis_.ask({"EVAL", "return #redis.call('KEYS','han:safety:link:*')", "0"}) == "10";
+  }));
 }
 
 // SPEC section 14, invariants I4 and I5: silent resolvers cost time, and no verdict.
