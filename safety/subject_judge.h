@@ -1,9 +1,9 @@
 // SubjectJudge: from a raw text or URL to its verdict, without any server but those of the DNS.
 //
 // The one place that puts the steps in order: limit on the raw bytes, UTF-8 repair, scan, links of
-// the text or URLs in the link, the stable part of each, what their hosts resolve to, policy. What is
-// judged offline (checks of an operator, the comparison at the end of the demo) goes through it; the
-// worker puts its caches between the same steps.
+// the text or URLs in the link, the stable part of each, what their hosts resolve to, policy. What
+// is judged offline (checks of an operator, the comparison at the end of the demo) goes through it;
+// the worker puts its caches between the same steps.
 //
 // Threads:   immutable after construction; safe to share, with one scratch a thread, when the
 //            resolver is. Owns: shares of bundle and peppers; borrows the resolver.

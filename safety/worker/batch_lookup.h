@@ -3,9 +3,9 @@
 //
 // Order: the links of texts that have any and the URLs in links of tasks, local caches, one Redis
 // round trip for all keys of all kinds that are missing, PostgreSQL's verdicts of the same
-// versions, computing. A layer that fails, or answers what cannot be used, is a miss. What hosts resolve to
-// and no cache has is asked for by resolve(), a step of its own: what does not wait for it need not
-// wait.
+// versions, computing. A layer that fails, or answers what cannot be used, is a miss. What hosts
+// resolve to and no cache has is asked for by resolve(), a step of its own: what does not wait for
+// it need not wait.
 //
 // Redis is asked while it pays (RedisBudget): a slow one makes no batch slower than computing.
 //

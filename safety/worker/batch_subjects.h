@@ -1,8 +1,8 @@
 // BatchSubjects: what is judged in one batch: texts, links and hosts, each once.
 //
 // Links are those of tasks, those found in texts, and the URLs in a task's link; one that is
-// several of them is one. A task's link is a subject apart, since two that are fetched alike may hold
-// different URLs, behind the '#'. Every host has two questions, for A and AAAA, side by side.
+// several of them is one. A task's link is a subject apart, since two that are fetched alike may
+// hold different URLs, behind the '#'. Every host has two questions, for A and AAAA, side by side.
 //
 // Threads: one thread at a time; once the batch is judged it is read only. Blocks: never.
 // Owns:    all but the bytes of the texts.
