@@ -52,6 +52,9 @@ struct Answer {
   std::chrono::seconds ttl{0};
   // An earlier answer, given because the refresh failed; its ttl is zero.
   bool is_stale = false;
+  // Since the first of its responses came: that much of the ttl has passed. A caller with many
+  // questions gets the first answers with the last.
+  std::chrono::milliseconds age{0};
 
   bool operator==(const Answer&) const = default;
 };

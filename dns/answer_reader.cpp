@@ -14,12 +14,16 @@ bool is_at_or_below(std::string_view name, std::string_view zone) {
          name[name.size() - zone.size() - 1] == '.';
 }
 
-// The negative answer's SOA: of a zone that holds the name.
+std::uint32_t life_of(const SoaRecord& soa) { return std::min(soa.ttl, soa.minimum); }
+
+// The negative answer's SOA: of a zone that holds the name; of several the one that ends first.
 const SoaRecord* soa_of(const Message& message, std::string_view name) {
+  const SoaRecord* found = nullptr;
   for (const SoaRecord& soa : message.soas) {
-    if (is_at_or_below(name, soa.owner)) return &soa;
+    const bool is_first = found == nullptr || life_of(soa) < life_of(*found);
+    if (is_first && is_at_or_below(name, soa.owner)) found = &soa;
   }
-  return nullptr;
+  return found;
 }
 
 // A CNAME for each owner; nullopt when one owner has two.
@@ -74,7 +78,7 @@ std::optional<Failure> AnswerReader::follow(const Message& message) {
 }
 
 Resolution AnswerReader::addresses(std::span<const AddressRecord> set) const {
-  Answer answer{Answer::Kind::kAddresses, {}, chain_, ttl_, false};
+  Answer answer{Answer::Kind::kAddresses, {}, chain_, ttl_, false, {}};
   for (const AddressRecord& record : set) {
     answer.addresses.push_back(record.address);
     answer.ttl = std::min(answer.ttl, std::chrono::seconds(record.ttl));
@@ -87,9 +91,9 @@ Resolution AnswerReader::addresses(std::span<const AddressRecord> set) const {
 }
 
 Answer AnswerReader::negative(Answer::Kind kind, const SoaRecord* soa) const {
-  Answer answer{kind, {}, chain_, std::chrono::seconds(0), false};
+  Answer answer{kind, {}, chain_, std::chrono::seconds(0), false, {}};
   if (soa != nullptr) {
-    answer.ttl = std::min(ttl_, std::chrono::seconds(std::min(soa->ttl, soa->minimum)));
+    answer.ttl = std::min(ttl_, std::chrono::seconds(life_of(*soa)));
   }
   return answer;
 }

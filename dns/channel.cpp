@@ -353,12 +353,15 @@ void Channel::see_received(int fd, Bytes bytes) {
   std::vector<std::uint8_t>& held = stream->second.held;
   held.insert(held.end(), bytes.begin(), bytes.end());
   constexpr std::size_t kLengthBytes = 2;
-  while (held.size() >= kLengthBytes) {
-    const std::size_t size = static_cast<std::size_t>(held[0]) << 8 | held[1];
-    if (held.size() < kLengthBytes + size) break;
-    see_response(Bytes(held).subspan(kLengthBytes, size));
-    held.erase(held.begin(), held.begin() + static_cast<std::ptrdiff_t>(kLengthBytes + size));
+  Bytes left(held);
+  while (left.size() >= kLengthBytes) {
+    const std::size_t size = static_cast<std::size_t>(left[0]) << 8 | left[1];
+    if (left.size() < kLengthBytes + size) break;
+    see_response(left.subspan(kLengthBytes, size));
+    left = left.subspan(kLengthBytes + size);
   }
+  // Once for all messages, which may be many and empty.
+  held.erase(held.begin(), held.end() - static_cast<std::ptrdiff_t>(left.size()));
 }
 
 void Channel::see_response(Bytes packet) {

@@ -10,6 +10,8 @@ constexpr std::size_t kMessageMax = 65535;
 constexpr std::size_t kHeaderBytes = 12;
 constexpr std::size_t kNameMax = 255;
 constexpr std::size_t kLabelMax = 63;
+// A name of kNameMax bytes has no more labels, and needs no more pointers.
+constexpr int kPointersMax = 127;
 constexpr std::uint16_t kClassIn = 1;
 constexpr std::uint16_t kTypeA = 1;
 constexpr std::uint16_t kTypeNs = 2;
@@ -69,27 +71,28 @@ class Cursor {
   }
 
   // A name, and the cursor behind it. Each pointer leads before the place where the part of the
-  // name that holds it begins, so there are no loops.
+  // name that holds it begins, so there are no loops;
+  // nor are there more pointers than labels could need, so a chain of nothing but pointers, which
+  // each record may name again, costs little.
   std::string name() {
     std::string out;
     std::size_t wire_bytes = 1;
     std::size_t place = at_;
     std::size_t bound = at_;
-    bool has_jumped = false;
+    int pointers = 0;
     while (!has_failed_) {
       if (place >= message_.size()) break;
       const std::uint8_t length = message_[place];
       if (length == 0) {
-        if (!has_jumped) at_ = place + 1;
+        if (pointers == 0) at_ = place + 1;
         return out;
       }
       if (length >= 0xc0) {
         if (place + 1 >= message_.size()) break;
         const std::size_t target =
             static_cast<std::size_t>(length & 0x3fU) << 8 | message_[place + 1];
-        if (!has_jumped) at_ = place + 2;
-        has_jumped = true;
-        if (target >= bound) break;
+        if (pointers == 0) at_ = place + 2;
+        if (target >= bound || ++pointers > kPointersMax) break;
         bound = target;
         place = target;
         continue;

@@ -8,8 +8,8 @@
 //
 // Threads: pure functions. Blocks: never.
 // Fails:   nullopt for anything that is not a whole, well-formed response.
-// Limits:  65535 bytes; names of 255 bytes; compression only leads backwards, so each name takes at
-//          most 255 steps.
+// Limits:  65535 bytes; names of 255 bytes and 127 compression pointers, which only lead backwards:
+//          each name takes at most 255 steps.
 #pragma once
 
 #include <cstddef>

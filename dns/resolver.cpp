@@ -62,6 +62,7 @@ struct Flight {
   const Question question;
   // Of the loop's thread.
   AnswerReader reader;
+  std::optional<safety::Clock::SteadyTime> first_response_at;
   // Under the loop's mutex.
   std::vector<std::weak_ptr<Call>> calls;
   bool is_asked = false;
@@ -215,6 +216,12 @@ std::vector<Resolution> Resolver::Loop::resolve(std::span<const Question> questi
       // What only waited behind others says nothing about the servers, or about the name.
       const Failure late = (*flight)->is_asked ? Failure::kTimeout : Failure::kOverload;
       results.push_back((*flight)->result.value_or(late));
+      auto* answer = std::get_if<Answer>(&results.back());
+      // A stale one has no time left that could pass.
+      if (answer != nullptr && !answer->is_stale) {
+        const auto age = options_.clock->now() - (*flight)->first_response_at.value();
+        answer->age = std::chrono::ceil<std::chrono::milliseconds>(age);
+      }
     }
   }
   return results;
@@ -256,10 +263,11 @@ void Resolver::Loop::reload_if_changed() {
 
 // False when the resolver is to stop.
 bool Resolver::Loop::start_flights() {
-  std::vector<FlightPtr> starting = std::exchange(next_, {});
+  std::vector<FlightPtr> starting;
   {
     MutexLock lock(mutex_);
     if (is_stopped_) return false;
+    starting.swap(next_);
     while (under_way_ < options_.in_flight_max && !waiting_.empty()) {
       FlightPtr flight = std::move(waiting_.front());
       waiting_.pop_front();
@@ -290,6 +298,7 @@ void Resolver::Loop::on_reply(const Question& asked, const Channel::Reply& reply
   const auto node = asking_.extract(asked);
   if (node.empty()) return;
   for (const FlightPtr& flight : node.mapped()) {
+    if (!flight->first_response_at) flight->first_response_at = options_.clock->now();
     if (const auto* failure = std::get_if<Failure>(&reply)) {
       finish(*flight, *failure);
     } else if (auto result = flight->reader.read(std::get<std::span<const std::uint8_t>>(reply))) {

@@ -50,7 +50,7 @@ struct ResolverOptions {
   // How long beyond its TTL an answer may be given when the refresh fails; zero: never.
   std::chrono::seconds stale_max{0};
   std::size_t stale_answers_max = 10'000;
-  // Of the age of stale answers.
+  // Of the age of answers, stale ones too.
   const safety::Clock* clock = &safety::system_clock();
 };
 

@@ -187,7 +187,7 @@ std::vector<dns::Resolution> DnsLookup::ask(std::span<const dns::Question> quest
   return outcomes;
 }
 
-cache::DnsEntry DnsLookup::entry_of(const HostItem& item, std::chrono::seconds life) const {
+cache::DnsEntry DnsLookup::entry_of(const HostItem& item, milliseconds life) const {
   const DnsFacts& facts = *item.facts;
   cache::DnsEntry entry;
   entry.subject = to_hex(item.hash);
@@ -206,7 +206,7 @@ cache::DnsEntry DnsLookup::entry_of(const HostItem& item, std::chrono::seconds l
 
 void DnsLookup::keep_answer(const HostItem& item, const dns::Answer& answer,
                             std::vector<AnswerWrite>* writes) {
-  const auto life = std::min(answer.ttl, options_.ttl_max);
+  const milliseconds life = std::min(answer.ttl, options_.ttl_max) - answer.age;
   if (life.count() <= 0 || answer.is_stale || !is_cachable(*item.facts)) return;
   keep(item, life);
   if (writes == nullptr) return;

@@ -80,7 +80,7 @@ class DnsLookup {
   void keep_answer(const HostItem& item, const dns::Answer& answer,
                    std::vector<AnswerWrite>* writes);
   void keep(const HostItem& item, std::chrono::milliseconds life);
-  cache::DnsEntry entry_of(const HostItem& item, std::chrono::seconds life) const;
+  cache::DnsEntry entry_of(const HostItem& item, std::chrono::milliseconds life) const;
   void count_cached(const HostItem& item);
 
   const PepperSet& peppers_;

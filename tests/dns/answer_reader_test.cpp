@@ -88,6 +88,9 @@ TEST(AnswerReader, S16_NegativeAnswersLiveBySoaOrAreNotCached) {
   // The SOA of a zone that the name is not in says nothing.
   EXPECT_EQ(answer(reply().rcode(3).soa("b.test", 3600, 40)).ttl.count(), 0);
   EXPECT_EQ(answer(reply().rcode(3).soa("est", 3600, 40)).ttl.count(), 0);
+  // Of two the one that ends first, wherever it stands.
+  EXPECT_EQ(answer(reply().soa("test", 3600, 600).soa("test", 7, 600)).ttl.count(), 7);
+  EXPECT_EQ(answer(reply().soa("", 3600, 5).soa("test", 3600, 600)).ttl.count(), 5);
 }
 
 TEST(AnswerReader, S16_FailuresAreNoNegativeAnswers) {

@@ -74,6 +74,25 @@ TEST(Message, FollowsCompressionBackwardsOnly) {
   }
 }
 
+// Pointers that lead to pointers, each to the one before: thousands fit into a message, and each of
+// its records could lead through all of them.
+TEST(Message, ANameHasNoMorePointersThanLabelsCouldNeed) {
+  constexpr unsigned kDataAt = 12 + 8 + 4 + 2 + 10;  // behind the head of a record
+  const auto through = [](unsigned pointers) {
+    std::string chain = dns_u16(0xc00cU);
+    for (unsigned i = 1; i < pointers; ++i) chain += dns_u16(0xc000U + kDataAt + 2 * (i - 1));
+    const std::string owner = dns_u16(0xc000U + kDataAt + 2 * (pointers - 1));
+    return parse(DnsReply(kQuery)
+                     .record(Section::kAnswer, dns_u16(0xc00cU), kDnsTxt, 1, 5, chain)
+                     .record(Section::kAnswer, owner, kDnsA, 1, 5, "\x01\x02\x03\x04")
+                     .bytes());
+  };
+  ASSERT_TRUE(through(126).has_value());  // and the owner's own
+  EXPECT_EQ(through(126)->addresses[0].owner, "a.test");
+  EXPECT_FALSE(through(127).has_value());
+  EXPECT_FALSE(through(7000).has_value());
+}
+
 TEST(Message, NamesAreBounded) {
   const std::string label = "\x3f" + std::string(63, 'x');
   const auto with_owner = [](const std::string& owner) {

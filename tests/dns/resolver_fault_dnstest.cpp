@@ -2,7 +2,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <atomic>
 #include <fstream>
+#include <functional>
 #include <string>
 #include <thread>
 #include <variant>
@@ -333,6 +335,114 @@ TEST(ResolverFault, NamesAreAskedOnTheirOwnAlongAChain) {
   caller.join();
   EXPECT_EQ(std::get<Answer>(results[0]).chain, (std::vector<std::string>{"b.test"}));
   EXPECT_TRUE(std::get<Answer>(results[1]).chain.empty());
+}
+
+TEST(ResolverFault, S15_TheAgeOfAnAnswerCountsFromItsFirstResponse) {
+  FakeClock clock;
+  std::atomic<bool> may_go_on{false};
+  LyingDns server([&](const DnsQuery& query) {
+    if (query.name == "chain.test") {
+      return Packets{DnsReply(query).cname("chain.test", 30, "end.test").bytes()};
+    }
+    const bool is_late = query.name == "late.test" || query.name == "end.test";
+    EXPECT_TRUE(!is_late || await([&] { return may_go_on.load(); }));
+    return one_address(query);
+  });
+  Resolver resolver(
+      {.servers = {server.address()}, .timeout = std::chrono::seconds(60), .clock = &clock});
+  std::vector<Resolution> results;
+  std::jthread caller([&] {
+    const std::vector<Question> all = {{"early.test", RecordType::kA},
+                                       {"chain.test", RecordType::kA},
+                                       {"late.test", RecordType::kA}};
+    results = resolver.resolve(all, late());
+  });
+  // The chain's end is asked for once its first response was read.
+  const bool is_under_way =
+      await([&] { return resolver.stats().addresses == 1 && resolver.stats().queries_sent == 4; });
+  clock.advance(std::chrono::seconds(7));
+  may_go_on = true;
+  caller.join();
+  ASSERT_TRUE(is_under_way);
+  EXPECT_EQ(std::get<Answer>(results[0]).age, std::chrono::seconds(7));
+  EXPECT_EQ(std::get<Answer>(results[1]).age, std::chrono::seconds(7));
+  EXPECT_EQ(std::get<Answer>(results[2]).age, std::chrono::seconds(0));
+}
+
+// A clock that stops whoever reads it first.
+class StoppingClock : public FakeClock {
+ public:
+  SteadyTime now() const override {
+    if (!is_read_.exchange(true) && at_first_read) at_first_read();
+    return FakeClock::now();
+  }
+
+  std::function<void()> at_first_read;
+
+ private:
+  mutable std::atomic<bool> is_read_{false};
+};
+
+// Both answers wait to be read when the resolver is told to stop; the second leads to another name,
+// which is not asked for any more.
+TEST(ResolverFault, StoppingEndsAChainThatWasAboutToGoOn) {
+  LyingDns server([](const DnsQuery& query) {
+    if (query.name == "a.test") return one_address(query);
+    return Packets{DnsReply(query).cname(query.name, 30, "end.test").bytes()};
+  });
+  StoppingClock clock;
+  Resolver resolver(
+      {.servers = {server.address()}, .timeout = std::chrono::seconds(60), .clock = &clock});
+  std::jthread stopper;
+  clock.at_first_read = [&] {
+    stopper = std::jthread([&] { resolver.stop(); });
+    // What is no host is told so as long as the resolver runs.
+    EXPECT_TRUE(await([&] {
+      return resolver.resolve({"no host", RecordType::kA}, in(0)) == Resolution(Failure::kStopped);
+    }));
+  };
+  server.hold();
+  std::vector<Resolution> results;
+  std::jthread caller([&] {
+    const std::vector<Question> both = {{"a.test", RecordType::kA}, {"b.test", RecordType::kA}};
+    results = resolver.resolve(both, in(20'000));
+  });
+  ASSERT_TRUE(await([&] { return server.query_count() == 2; }));
+  server.release();
+  caller.join();
+  ASSERT_EQ(results.size(), 2U);
+  EXPECT_TRUE(std::holds_alternative<Answer>(results[0]));
+  EXPECT_EQ(results[1], Resolution(Failure::kStopped));
+  EXPECT_EQ(resolver.stats().in_flight, 0U);
+}
+
+// Lengths and messages over TCP that are none; there is always an end, and never an answer.
+TEST(ResolverFault, S18_LiesOverTcpAreNoAnswer) {
+  const std::vector<std::function<Packets(const DnsQuery&)>> lies = {
+      [](const DnsQuery&) { return Packets(200, ""); },
+      [](const DnsQuery&) { return Packets{"x"}; },
+      [](const DnsQuery& query) { return Packets{DnsReply(query).bytes().substr(0, 11)}; },
+      [](const DnsQuery& query) {
+        return Packets{DnsReply(query).id(1).address(query.name, 9, "192.0.2.1").bytes()};
+      },
+      [](const DnsQuery& query) {
+        return Packets{DnsReply(query).question("b.test").address("b.test", 9, "8.8.8.8").bytes()};
+      },
+      [](const DnsQuery& query) {
+        DnsReply reply(query);
+        for (int i = 0; i < 3'000; ++i) {
+          reply.address(query.name, 9,
+                        "8.8." + std::to_string(i / 250) + '.' + std::to_string(i % 250));
+        }
+        return Packets{reply.bytes()};
+      },
+  };
+  for (std::size_t i = 0; i < lies.size(); ++i) {
+    const Resolution found = outcome([&](const DnsQuery& query) {
+      return query.is_tcp ? lies[i](query) : Packets{DnsReply(query).truncated().bytes()};
+    });
+    EXPECT_TRUE(std::holds_alternative<Failure>(found)) << i;
+  }
 }
 
 }  // namespace

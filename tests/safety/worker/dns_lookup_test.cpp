@@ -98,6 +98,31 @@ TEST_F(DnsLookupTest, NoAnswerIsKeptBeyondTheConfigsTime) {
   EXPECT_EQ(writes_[0].until.left(clock_), 30s);
 }
 
+TEST_F(DnsLookupTest, S15_TheTimeThatAnAnswerWaitedForTheOthersIsPartOfItsTime) {
+  Answer late = addresses(900s);
+  late.age = 2s;
+  zone_["late.test"] = late;
+  ask("late.test");
+  ASSERT_EQ(writes_.size(), 1U);
+  EXPECT_EQ(writes_[0].until.left(clock_), 898s);
+  const auto ends = std::chrono::milliseconds(decoded(writes_[0]).expires_at_ms);
+  EXPECT_EQ(ends - clock_.wall_now().time_since_epoch(), 898s);
+  clock_.advance(897s);
+  ask("late.test");
+  EXPECT_EQ(queries_, 1);
+  clock_.advance(1s);
+  ask("late.test");
+  EXPECT_EQ(queries_, 2);
+  // It ended while others were waited for.
+  Answer over = addresses(20s);
+  over.age = 20s;
+  zone_["over.test"] = over;
+  ask("over.test");
+  ask("over.test");
+  EXPECT_EQ(queries_, 4);
+  EXPECT_EQ(writes_.size(), 2U);
+}
+
 // rows 15 and 16: to be used once
 TEST_F(DnsLookupTest, S15_S16_WhatHasNoTimeIsUsedOnceAndNotCached) {
   zone_["zero.test"] = addresses(0s);
