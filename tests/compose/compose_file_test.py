@@ -105,6 +105,12 @@ def service_faults(name, service, document):
         yield "it has no time to stop"
 
 
+def leaves(document, name):
+    """True when a network of the service is not internal, so that name servers can be reached."""
+    networks = document["services"][name]["networks"]
+    return any(not (document["networks"][network] or {}).get("internal") for network in networks)
+
+
 def file_faults(document):
     for name, service in document["services"].items():
         for fault in service_faults(name, service, document):
@@ -113,6 +119,9 @@ def file_faults(document):
         yield "redis-safety: it is on another network too"
     if document["networks"]["redis"] != {"internal": True}:
         yield "redis: the network is not internal"
+    for name in ("worker", "safetyctl"):
+        if not leaves(document, name):
+            yield f"{name}: no name server can be reached from its networks"
     for name, secret in document["secrets"].items():
         if secret != {"file": f"./secrets/{name}"}:
             yield f"{name}: the secret is no file of the secrets' folder"
@@ -160,6 +169,8 @@ class ComposeFile(unittest.TestCase):
             ("redis-safety", "healthcheck", None, "asks how it is"),
             ("redis-safety", "stop_grace_period", None, "time to stop"),
             ("redis-safety", "networks", ["redis", "database"], "another network"),
+            ("worker", "networks", ["redis"], "no name server"),
+            ("safetyctl", "networks", ["redis"], "no name server"),
         ]
         for name, key, value, words in plants:
             document = copy.deepcopy(load())
@@ -167,6 +178,11 @@ class ComposeFile(unittest.TestCase):
             if value is None:
                 del document["services"][name][key]
             self.assertIn(words, "\n".join(file_faults(document)), (name, key))
+
+    def test_a_network_that_became_internal_is_found(self):
+        document = copy.deepcopy(load())
+        document["networks"]["database"] = {"internal": True}
+        self.assertIn("worker: no name server", "\n".join(file_faults(document)))
 
     def test_the_worker_waits_for_nobody(self):
         for name, service in load()["services"].items():
@@ -177,6 +193,30 @@ class ComposeFile(unittest.TestCase):
             for mount in service.get("volumes", []):
                 if mount.startswith("."):
                     self.assertTrue((VM2 / mount.split(":")[0]).resolve().is_file(), mount)
+
+
+class Alarms(unittest.TestCase):
+    """README's table of alarms names only metrics that the programs write."""
+
+    def named(self, text):
+        table = text.split("Worth an alarm", 1)[1].split("\n\n", 2)[1]
+        rows = [row.split(" | ")[0] for row in table.splitlines()[2:]]
+        return {name for row in rows for name in re.findall(r"`([a-z_]+)(?:\{[^`]*\})?`", row)}
+
+    def unknown(self, names):
+        files = [path for folder in ("safety", "pgqueue", "cache", "dns")
+                 for path in (COMPOSE.parent / folder).rglob("*.cpp")]
+        known = set(re.findall(r'"([a-z_]+)"', "\n".join(path.read_text() for path in files)))
+        return {name for name in names if name not in known}
+
+    def test_they_exist(self):
+        names = self.named((COMPOSE.parent / "README.md").read_text())
+        self.assertGreaterEqual(names, {"dns_up", "dns_queries_total", "queue_oldest_seconds"})
+        self.assertEqual(self.unknown(names), set())
+
+    def test_one_that_does_not_is_found(self):
+        row = "Worth an alarm:\n\n| metric | when |\n|---|---|\n| `dns_upp{kind=\"a\"}` | 0 |\n\nx"
+        self.assertEqual(self.unknown(self.named(row)), {"dns_upp"})
 
 
 class RedisConf(unittest.TestCase):
