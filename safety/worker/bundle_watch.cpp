@@ -15,7 +15,7 @@ std::chrono::sys_days today() {
 }
 
 std::string change(std::size_t before, std::size_t after) {
-  return std::to_string(before) + " -> " + std::to_string(after);
+  return std::to_string(before) + "->" + std::to_string(after);
 }
 
 // Numbers before and after: what an accident took away is seen in the line.

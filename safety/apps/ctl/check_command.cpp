@@ -151,7 +151,8 @@ void add_check_command(CLI::App& app, Command& command) {
   add(SubjectKind::kLink, "link", "Judge a URL, or a URL a line; exits 0, 10 (block) or 11",
       "safetyctl check link --rules rules --config config.yaml https://example.org/a\n"
       "  safetyctl check link --no-dns --lines --file urls.jsonl\n"
-      "The host is resolved by the system's DNS servers, or by those of --dns-server.");
+      "A URL has its scheme; check text finds links without one. The host is resolved by the\n"
+      "system's DNS servers, or by those of --dns-server.");
 }
 
 }  // namespace han::safety

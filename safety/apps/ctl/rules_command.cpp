@@ -144,10 +144,11 @@ ExitCode run_lint(const RulesOptions& options) {
               << '\n';
   } else if (result.bundle) {
     for (const Bundle::LoadedList& list : result.bundle->loaded_lists()) {
-      std::cout << "list " << list.row.id << ": " << list.entries << " entries\n";
+      std::cout << "list " << list.row.id << ": " << list.entries
+                << (list.entries == 1 ? " entry\n" : " entries\n");
     }
     const std::size_t resting = result.bundle->resting_lists().size();
-    if (resting > 0) std::cout << resting << " lists are off or expired and were not read\n";
+    if (resting > 0) std::cout << "lists that are off or expired, not read: " << resting << '\n';
     std::cout << rule_count(result) << " rules, " << live << " of them live: "
               << (result.count == 0 ? "nothing found" : std::to_string(result.count) + " found")
               << '\n';
@@ -221,7 +222,9 @@ ExitCode run_test(const RulesOptions& options) {
 void add_rules_leaf(CLI::App& group, Command& command, const std::string& name,
                     const std::string& description, ExitCode (*run)(const RulesOptions&)) {
   CLI::App& leaf =
-      add_leaf(group, name, description, "safetyctl rules " + name + " rules.yaml", kFindingsCode);
+      add_leaf(group, name, description,
+               "safetyctl rules " + name + " rules.yaml\n  safetyctl rules " + name + " bundle",
+               kFindingsCode);
   const auto options = std::make_shared<RulesOptions>();
   add_operand(leaf, "FILE", options->file,
               "The rules file, or a bundle's folder; - reads a rules file from standard input");
