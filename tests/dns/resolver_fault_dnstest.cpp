@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <filesystem>
 #include <fstream>
 #include <functional>
 #include <string>
@@ -315,6 +316,46 @@ TEST(ResolverFault, TheServersOfResolvConfAreReadAgainWhenItChanges) {
   EXPECT_EQ(resolver.stats().reloads, 1U);
   EXPECT_TRUE(std::holds_alternative<Answer>(ask(resolver, "b.test")));
   EXPECT_EQ(resolver.stats().reloads, 1U);
+}
+
+TEST(ResolverFault, S19_AResolvConfOfAnySortIsReadWhileQuestionsAreUnderWay) {
+  LyingDns server(one_address);
+  const TempDir dir;
+  const std::string conf = dir.file("resolv.conf");
+  std::string crowd = "nameserver 127.0.0.1\n";
+  for (int i = 2; i < 202; ++i) crowd += "nameserver 127.0.0." + std::to_string(i) + "\n";
+  const std::vector<std::string> contents = {
+      "nameserver 127.0.0.1\n",
+      "",  // the host itself
+      crowd,
+      "nameserver fe80::1%lo\nnameserver 127.0.0.1\n",
+      "nameserver 127.0.0.1 # one\nnameserver\nnameserver none\nnameserver 999.0.0.1\n",
+      std::string("\0\xff\n", 3) + std::string(100'000, 'x') + "\nnameserver 127.0.0.1\n",
+      "nameserver 127.0.0.1\nsearch " + std::string(4'000, 's') + "\noptions timeout:9999999\n",
+  };
+  std::ofstream(conf) << contents[0];
+  Resolver resolver(
+      {.resolv_conf = conf, .resolv_conf_port = server.port(), .timeout = std::chrono::seconds(5)});
+  std::vector<std::jthread> callers;
+  std::vector<Resolution> results(contents.size(), Resolution(Failure::kStopped));
+  server.hold();
+  for (std::size_t i = 0; i < contents.size(); ++i) {
+    std::ofstream(dir.file("next")) << contents[i];
+    std::filesystem::rename(dir.file("next"), conf);
+    callers.emplace_back([&, i] { results[i] = ask(resolver, "n" + std::to_string(i) + ".test"); });
+    EXPECT_TRUE(await([&] { return server.query_count() >= i + 1; })) << i;
+  }
+  std::filesystem::remove(conf);
+  server.release();
+  callers.clear();
+  for (std::size_t i = 0; i < results.size(); ++i) {
+    EXPECT_TRUE(std::holds_alternative<Answer>(results[i])) << i;
+  }
+  EXPECT_GE(resolver.stats().reloads, 1U);
+  EXPECT_TRUE(std::holds_alternative<Answer>(ask(resolver, "later.test")));
+  for (const DnsQuery& query : server.queries()) {
+    EXPECT_TRUE(query.name.ends_with(".test") && query.name.find(".s") == std::string::npos);
+  }
 }
 
 TEST(ResolverFault, NamesAreAskedOnTheirOwnAlongAChain) {
