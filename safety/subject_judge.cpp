@@ -167,6 +167,7 @@ std::vector<Verdict> SubjectJudge::judge_all(std::span<const Subject> subjects,
   }
   judge_resolved(parts);
   std::vector<Verdict> verdicts;
+  verdicts.reserve(open.size());
   for (auto& one : open) {
     verdicts.push_back(
         std::visit([&](auto& known) { return close(std::move(known)).verdict; }, one));
