@@ -72,12 +72,15 @@ BundleHolder::Reload BundleHolder::refuse(std::string error) {
   return {Outcome::kRefused, std::move(error)};
 }
 
-BundleHolder::Reload BundleHolder::load(std::chrono::sys_days activation_date) {
+BundleHolder::Reload BundleHolder::load(std::chrono::sys_days activation_date, const Adopt& adopt) {
   const std::shared_ptr<const Bundle> live = current();
   std::shared_ptr<const Bundle> fresh;
+  bool is_new = false;
   try {
     fresh = Bundle::load(path_, activation_date);
     if (const auto loss = find_loss(*live, *fresh, loss_percent_max_)) throw *loss;
+    is_new = fresh->rules_version() != live->rules_version();
+    if (is_new && adopt) adopt(fresh);
   } catch (const ConfigError& error) {
     return refuse(error.what());
   } catch (const std::bad_alloc&) {
@@ -85,29 +88,28 @@ BundleHolder::Reload BundleHolder::load(std::chrono::sys_days activation_date) {
   }
   const MutexLock lock(mutex_);
   const bool was_refused = !std::exchange(state_.fault, "").empty();
-  if (fresh->rules_version() == live->rules_version()) {
-    return {was_refused ? Outcome::kMended : Outcome::kUnchanged, ""};
-  }
+  if (!is_new) return {was_refused ? Outcome::kMended : Outcome::kUnchanged, ""};
   state_.bundle = std::move(fresh);
   return {Outcome::kExchanged, ""};
 }
 
-BundleHolder::Reload BundleHolder::reload(std::chrono::sys_days activation_date) {
+BundleHolder::Reload BundleHolder::reload(std::chrono::sys_days activation_date,
+                                          const Adopt& adopt) {
   const MutexLock lock(load_mutex_);
   // Taken before the files are read: what changes meanwhile is seen by the next poll.
   loaded_stamp_ = stamp_of(path_);
   seen_stamp_ = loaded_stamp_;
-  return load(activation_date);
+  return load(activation_date, adopt);
 }
 
-BundleHolder::Reload BundleHolder::poll(std::chrono::sys_days activation_date) {
+BundleHolder::Reload BundleHolder::poll(std::chrono::sys_days activation_date, const Adopt& adopt) {
   const MutexLock lock(load_mutex_);
   std::string stamp = stamp_of(path_);
   const bool stands_still = stamp == seen_stamp_;
   seen_stamp_ = std::move(stamp);
   if (seen_stamp_ == loaded_stamp_ || !stands_still) return {};
   loaded_stamp_ = seen_stamp_;
-  return load(activation_date);
+  return load(activation_date, adopt);
 }
 
 }  // namespace han::safety

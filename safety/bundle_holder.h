@@ -11,11 +11,13 @@
 // Limits:  poll() looks at 10,000 files of the folder.
 // Blocks:  current() never; the constructor and reload() as long as Bundle::load; poll() asks for
 //          sizes and times of the files only, unless they changed.
-// Fails:   the constructor as Bundle::load; a reload that memory does not suffice for is refused.
+// Fails:   the constructor as Bundle::load; a reload that memory does not suffice for is refused,
+//          what its user makes of the bundle included.
 #pragma once
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -40,6 +42,10 @@ class BundleHolder {
     std::string fault;
   };
 
+  // Makes of a bundle what its user needs, before the bundle counts; throwing std::bad_alloc or
+  // ConfigError refuses it.
+  using Adopt = std::function<void(const std::shared_ptr<const Bundle>&)>;
+
   BundleHolder(std::string path, std::chrono::sys_days activation_date,
                int loss_percent_max = kLossPercentMax);
   BundleHolder(const BundleHolder&) = delete;
@@ -50,11 +56,13 @@ class BundleHolder {
 
   // Loads now, whatever changed. kUnchanged when the rules_version is the same; kMended when it is
   // and what was loaded last had been refused.
-  Reload reload(std::chrono::sys_days activation_date) EXCLUDES(load_mutex_, mutex_);
-  Reload poll(std::chrono::sys_days activation_date) EXCLUDES(load_mutex_, mutex_);
+  Reload reload(std::chrono::sys_days activation_date, const Adopt& adopt = nullptr)
+      EXCLUDES(load_mutex_, mutex_);
+  Reload poll(std::chrono::sys_days activation_date, const Adopt& adopt = nullptr)
+      EXCLUDES(load_mutex_, mutex_);
 
  private:
-  Reload load(std::chrono::sys_days activation_date) REQUIRES(load_mutex_);
+  Reload load(std::chrono::sys_days activation_date, const Adopt& adopt) REQUIRES(load_mutex_);
   Reload refuse(std::string error) EXCLUDES(mutex_);
 
   const std::string path_;

@@ -60,18 +60,16 @@ void BundleWatch::reload() {
   changed_.notify_all();
 }
 
-void BundleWatch::take(const BundleHolder::Reload& outcome) {
+void BundleWatch::take(const BundleHolder::Reload& outcome, std::shared_ptr<const Snapshot> next) {
   switch (outcome.outcome) {
     case BundleHolder::Outcome::kUnchanged:
       return;
-    case BundleHolder::Outcome::kExchanged: {
-      const auto config = snapshots_.get()->config();
-      auto next = std::make_shared<const Snapshot>(bundles_.current(), config, peppers_);
+    case BundleHolder::Outcome::kExchanged:
+      SAFETY_CHECK(next != nullptr);
       metrics_.count("bundle_loads_total", "exchanged");
       log_exchange(snapshots_.get()->judge().bundle(), next->judge().bundle());
       snapshots_.set(std::move(next));
       return;
-    }
     case BundleHolder::Outcome::kMended:
       log(LogLevel::kInfo, "bundle mended, nothing to exchange");
       return;
@@ -95,7 +93,12 @@ void BundleWatch::run(const std::stop_token& stop) {
       is_asked = std::exchange(is_asked_, false);
     }
     if (stop.stop_requested()) return;
-    take(is_asked ? bundles_.reload(today()) : bundles_.poll(today()));
+    std::shared_ptr<const Snapshot> next;
+    const auto adopt = [&](const std::shared_ptr<const Bundle>& bundle) {
+      next = std::make_shared<const Snapshot>(bundle, snapshots_.get()->config(), peppers_);
+    };
+    const auto outcome = is_asked ? bundles_.reload(today(), adopt) : bundles_.poll(today(), adopt);
+    take(outcome, std::move(next));
   }
 }
 

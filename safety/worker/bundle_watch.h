@@ -12,6 +12,7 @@
 
 #include <chrono>
 #include <condition_variable>
+#include <memory>
 #include <string>
 #include <thread>
 
@@ -38,7 +39,7 @@ class BundleWatch {
 
  private:
   void run(const std::stop_token& stop);
-  void take(const BundleHolder::Reload& outcome);
+  void take(const BundleHolder::Reload& outcome, std::shared_ptr<const Snapshot> next);
 
   BundleHolder& bundles_;
   SnapshotHolder& snapshots_;

@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
+#include <memory>
+#include <new>
 #include <thread>
 
 #include "tests/safety/bundle_folder.h"
@@ -69,6 +71,23 @@ TEST_F(BundleHolderTest, ReloadAsksNobody) {
   std::filesystem::remove(folder_.file("rules.yaml"));
   EXPECT_EQ(holder.reload(kToday).outcome, Outcome::kRefused);
   EXPECT_EQ(pattern_of(holder), "second");
+}
+
+TEST_F(BundleHolderTest, WhatItsUserCannotMakeOfABundleRefusesIt) {
+  BundleHolder holder(folder_.path(), kToday);
+  write_rule("second");
+  const auto refused = holder.reload(kToday, [](const auto&) { throw std::bad_alloc(); });
+  EXPECT_EQ(refused.outcome, Outcome::kRefused);
+  EXPECT_NE(refused.error.find("memory"), std::string::npos) << refused.error;
+  EXPECT_EQ(holder.state().fault, refused.error);
+  EXPECT_EQ(pattern_of(holder), "first");
+  std::shared_ptr<const Bundle> adopted;
+  EXPECT_EQ(holder.reload(kToday, [&](const auto& bundle) { adopted = bundle; }).outcome,
+            Outcome::kExchanged);
+  EXPECT_EQ(adopted, holder.current());
+  // What counts already is not adopted again.
+  EXPECT_EQ(holder.reload(kToday, [](const auto&) { throw std::bad_alloc(); }).outcome,
+            Outcome::kUnchanged);
 }
 
 TEST_F(BundleHolderTest, AFaultThatIsTakenBackIsToldOnce) {
