@@ -55,6 +55,8 @@ struct Answer {
   // Since the first of its responses came: that much of the ttl has passed. A caller with many
   // questions gets the first answers with the last.
   std::chrono::milliseconds age{0};
+  // The records say a longer ttl than kTtlMax.
+  bool is_capped = false;
 
   bool operator==(const Answer&) const = default;
 };

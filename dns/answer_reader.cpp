@@ -43,6 +43,12 @@ Failure failure_of(Rcode rcode) {
   return rcode == Rcode::kRefused ? Failure::kRefused : Failure::kServfail;
 }
 
+Answer capped(Answer answer) {
+  answer.is_capped = answer.ttl > kTtlMax;
+  answer.ttl = std::min(answer.ttl, kTtlMax);
+  return answer;
+}
+
 }  // namespace
 
 AnswerReader::AnswerReader(Question question, std::size_t addresses_max)
@@ -78,7 +84,7 @@ std::optional<Failure> AnswerReader::follow(const Message& message) {
 }
 
 Resolution AnswerReader::addresses(std::span<const AddressRecord> set) const {
-  Answer answer{Answer::Kind::kAddresses, {}, chain_, ttl_, false, {}};
+  Answer answer{Answer::Kind::kAddresses, {}, chain_, ttl_, false, {}, false};
   for (const AddressRecord& record : set) {
     answer.addresses.push_back(record.address);
     answer.ttl = std::min(answer.ttl, std::chrono::seconds(record.ttl));
@@ -87,15 +93,15 @@ Resolution AnswerReader::addresses(std::span<const AddressRecord> set) const {
   answer.addresses.erase(std::unique(answer.addresses.begin(), answer.addresses.end()),
                          answer.addresses.end());
   if (answer.addresses.size() > addresses_max_) return Failure::kLimit;
-  return answer;
+  return capped(std::move(answer));
 }
 
 Answer AnswerReader::negative(Answer::Kind kind, const SoaRecord* soa) const {
-  Answer answer{kind, {}, chain_, std::chrono::seconds(0), false, {}};
+  Answer answer{kind, {}, chain_, std::chrono::seconds(0), false, {}, false};
   if (soa != nullptr) {
     answer.ttl = std::min(ttl_, std::chrono::seconds(life_of(*soa)));
   }
-  return answer;
+  return capped(std::move(answer));
 }
 
 std::optional<Resolution> AnswerReader::read(std::span<const std::uint8_t> response) {

@@ -44,7 +44,8 @@ class AnswerReader {
   const Question question_;
   const std::size_t addresses_max_;
   std::vector<std::string> chain_;
-  std::chrono::seconds ttl_ = kTtlMax;
+  // The least so far, not yet cut to kTtlMax.
+  std::chrono::seconds ttl_ = std::chrono::seconds::max();
 };
 
 }  // namespace han::dns

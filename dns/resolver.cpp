@@ -321,10 +321,12 @@ void Resolver::Loop::count(const Resolution& result) {
     return;
   }
   stats_.silent_streak = 0;
-  const auto kind = std::get<Answer>(result).kind;
+  const Answer& answer = std::get<Answer>(result);
+  const auto kind = answer.kind;
   if (kind == Answer::Kind::kAddresses) ++stats_.addresses;
   if (kind == Answer::Kind::kNoData) ++stats_.no_data;
   if (kind == Answer::Kind::kNoSuchName) ++stats_.no_such_name;
+  if (answer.is_capped) ++stats_.ttl_capped;
 }
 
 void Resolver::Loop::finish(Flight& flight, Resolution result) {

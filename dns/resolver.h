@@ -66,6 +66,8 @@ struct ResolverStats {
   std::uint64_t addresses = 0;
   std::uint64_t no_data = 0;
   std::uint64_t no_such_name = 0;
+  // Answers whose records say a longer ttl than kTtlMax.
+  std::uint64_t ttl_capped = 0;
   std::array<std::uint64_t, kFailures> failures{};
   std::uint64_t stale_served = 0;
   std::uint64_t reloads = 0;

@@ -16,6 +16,7 @@ void set_dns_figures(const dns::ResolverStats& resolver, const ResolverHealthSta
   set("dns_resolver", "queries_sent", static_cast<double>(resolver.queries_sent));
   set("dns_resolver", "tcp_connections", static_cast<double>(resolver.tcp_connections));
   set("dns_resolver", "stale_served", static_cast<double>(resolver.stale_served));
+  set("dns_resolver", "ttl_capped", static_cast<double>(resolver.ttl_capped));
   set("dns_resolver", "reloads", static_cast<double>(resolver.reloads));
   set("dns_resolver", "in_flight", static_cast<double>(resolver.in_flight));
   set("dns_resolver", "waiting", static_cast<double>(resolver.waiting));

@@ -2,7 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <string>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -63,7 +65,14 @@ TEST(AnswerReader, S17_TheTtlIsTheLeastOfChainAndSetAtMost900) {
   EXPECT_EQ(answer(reply().cname("a.test", 3600, "b.test").address("b.test", 30, "192.0.2.1"))
                 .ttl.count(),
             30);
-  EXPECT_EQ(answer(reply().address("a.test", 5000, "192.0.2.1")).ttl.count(), 900);
+  for (const auto& [ttl, is_capped] : {std::pair(899U, false), {900U, false}, {901U, true}}) {
+    const Answer found = answer(reply().address("a.test", ttl, "192.0.2.1"));
+    EXPECT_EQ(found.ttl.count(), std::min(ttl, 900U));
+    EXPECT_EQ(found.is_capped, is_capped) << ttl;
+  }
+  const Answer chained =
+      answer(reply().cname("a.test", 20, "b.test").address("b.test", 3600, "192.0.2.1"));
+  EXPECT_FALSE(chained.is_capped);  // the chain is shorter
 }
 
 TEST(AnswerReader, S15_TtlZeroStaysZero) {
@@ -79,6 +88,7 @@ TEST(AnswerReader, S16_NegativeAnswersLiveBySoaOrAreNotCached) {
   EXPECT_EQ(no_data.ttl.count(), 30);
   EXPECT_EQ(answer(reply().soa("test", 10, 30)).ttl.count(), 10);
   EXPECT_EQ(answer(reply().soa("test", 7200, 7200)).ttl.count(), 900);
+  EXPECT_TRUE(answer(reply().soa("test", 7200, 7200)).is_capped);
   EXPECT_EQ(answer(reply()).ttl.count(), 0);
   EXPECT_EQ(answer(reply()).kind, Kind::kNoData);
   const Answer absent = answer(reply().rcode(3).soa("test", 3600, 40));

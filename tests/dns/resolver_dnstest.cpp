@@ -115,7 +115,9 @@ TEST_F(ResolverTest, S17_TheTtlIsTheLeastOfChainAndSetAtMost900) {
   const Answer found = answer("alias.test");
   EXPECT_EQ(found.ttl.count(), 20);
   EXPECT_EQ(found.chain, (std::vector<std::string>{"far.test"}));
+  EXPECT_EQ(resolver_.stats().ttl_capped, 0U);
   EXPECT_EQ(answer("long.test").ttl.count(), 900);
+  EXPECT_EQ(resolver_.stats().ttl_capped, 1U);  // covers 000-M11
 }
 
 TEST_F(ResolverTest, S17_NxdomainBehindACnameIsAnAnswer) {
