@@ -9,6 +9,7 @@
 //  - a bare host with a known suffix (public_suffix.h), or that starts with "www.", or an IPv4
 //    address in four numbers, with port, path, query;
 //  - either of them disguised: see extract_disguise.h;
+//  - behind a path (`and/evil.com`) a bare host as another reading, but no number and no file name;
 //  - a URL in the path, the query or the fragment of another, also percent-encoded.
 // Mail addresses, `mailto:` and `tel:` are no links: nothing is fetched by them. An address with a
 // path (`a@evil.example/x`) is one, since an address bar takes it for a host.
@@ -32,7 +33,7 @@
 namespace han::safety {
 
 // Raised by hand whenever the same text gives other links; part of rules_version.
-inline constexpr int kExtractVersion = 3;
+inline constexpr int kExtractVersion = 4;
 
 inline constexpr std::size_t kExtractStepsPerByte = 24;
 inline constexpr std::size_t kExtractStepsBase = std::size_t{1} << 20;

@@ -244,6 +244,10 @@ bool HostTest::is_known_suffix(std::string_view label) {
   return url != nullptr && is_listed(last_label(url->host()));
 }
 
+bool HostTest::is_numbered(std::string_view part) {
+  return is_number_in_any_digits(last_label(part));
+}
+
 bool HostTest::is_host(std::string_view part) {
   const std::string_view label = last_label(part);
   if (label.empty()) return false;

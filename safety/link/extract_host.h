@@ -42,6 +42,8 @@ class HostTest {
 
   // Its last label is a known suffix, or it starts with "www.", or it is four numbers.
   bool is_host(std::string_view part);
+  // Its last label is a number, as of an address.
+  static bool is_numbered(std::string_view part);
   // `label` has no dots.
   bool is_known_suffix(std::string_view label);
   // Some label was not looked at.

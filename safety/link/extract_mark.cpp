@@ -40,7 +40,8 @@ bool is_link_mark(std::string_view text, std::size_t at) {
 bool is_opener_or_space(char c) { return c == '[' || c == '(' || c == '{' || c == '<' || c == ' '; }
 
 bool is_disguise_mark(std::string_view text, std::size_t at) {
-  if (at == 0 || at + 1 >= text.size()) return false;
+  if (at + 1 >= text.size()) return false;
+  if (at == 0) return text[0] == '&';
   const char before = text[at - 1];
   const char after = text[at + 1];
   switch (static_cast<unsigned char>(text[at])) {
@@ -135,11 +136,13 @@ std::size_t next_link_mark(std::string_view text, std::size_t from) {
 }
 
 std::size_t next_disguise_mark(std::string_view text, std::size_t from) {
+  if (from == 0 && is_disguise_mark(text, 0)) return 0;
   return next_mark(text, from, disguise_marks, is_disguise_mark);
 }
 
 MarkPresence marks_in(std::string_view text) {
   MarkPresence found;
+  found.disguises = is_disguise_mark(text, 0);
   std::size_t at = 1;
   for (; at + kByteBlockBytes + kBehind <= text.size(); at += kByteBlockBytes) {
     const Neighbours neighbours(text.data() + at);

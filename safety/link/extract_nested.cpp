@@ -73,10 +73,14 @@ std::optional<NestedUrls::Mark> NestedUrls::mark_at(std::size_t at) const {
   if (may_be_http && take_letters(url_, behind, "http", mark.rounds)) {
     take_letters(url_, behind, "s", mark.rounds);
     const bool is_scheme = take(url_, behind, ':', "3a", mark.rounds);
-    mark.is_sloppy =
-        !take_slash(url_, behind, mark.rounds) || !take_slash(url_, behind, mark.rounds);
+    const bool has_slash = take_slash(url_, behind, mark.rounds);
+    mark.is_sloppy = !has_slash || !take_slash(url_, behind, mark.rounds);
     mark.host = behind;
-    const bool may_be_sloppy = at > parameters_at_ && url_[at - 1] == '=';
+    // Servers that collapse slashes take "/http:/host" for "/http://host".
+    const bool may_be_sloppy =
+        (at > parameters_at_ && url_[at - 1] == '=') ||
+        (has_slash && at > 0 &&
+         std::string_view("/?#").find(url_[at - 1]) != std::string_view::npos);
     if (is_scheme && behind < url_.size() && (!mark.is_sloppy || may_be_sloppy)) return mark;
   }
   if (at > parameters_at_ && url_[at - 1] == '=' && (is_slash(first) || first == '%')) {

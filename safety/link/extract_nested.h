@@ -2,8 +2,10 @@
 //
 // http and https with "://", each of whose characters may be percent-encoded any number of times
 // (`http%3A%2F%2F`, `http%253A%252F%252F`), and a parameter's value that begins with "//", which a
-// redirector follows like a URL. One in a query or fragment ends with its parameter; one in the
-// path goes on to the end, or, when it was encoded, to the end of its segment.
+// redirector follows like a URL. When the host has a known suffix: also with one slash behind a
+// slash, '?' or '#', and with any number of them at the start of a parameter's value. One in a
+// query or fragment ends with its parameter; one in the path goes on to the end, or, when it was
+// encoded, to the end of its segment.
 // Source: WHATWG URL section 5 (parameters end at '&').
 //
 // Threads: one thread at a time. Owns: nothing; the URL must outlive it. Blocks: never.

@@ -1,6 +1,7 @@
 #include "safety/link/extract_scan.h"
 
 #include <algorithm>
+#include <array>
 
 #include "safety/link/extract_char.h"
 #include "safety/link/extract_mark.h"
@@ -44,6 +45,17 @@ char closer_of(char opener) {
     default:
       return '\0';
   }
+}
+
+// Behind a slash these are files more often than hosts: `src/main.rs`.
+bool is_file_name(std::string_view name) {
+  constexpr std::array<std::string_view, 25> kSuffixes{
+      "ai", "app", "as", "cab", "cc", "dot", "in", "java", "la", "map", "md", "mk", "ml",
+      "mm", "mov", "pl", "pm",  "ps", "pub", "py", "rs",   "sh", "so",  "tf", "zip"};
+  const std::string_view suffix = name.substr(name.rfind('.') + 1);
+  return std::any_of(kSuffixes.begin(), kSuffixes.end(), [suffix](std::string_view file) {
+    return suffix.size() == file.size() && ends_with_word(suffix, file);
+  });
 }
 
 // Punctuation that Chinese and Japanese texts write behind a host without a space.
@@ -236,7 +248,13 @@ bool LinkScan::take_host(const HostPart& part, const HostRun& run, Reading readi
                          std::size_t& next) {
   const bool is_at_start = part.begin == run.begin || !part.is_stretch;
   const Before before = is_at_start ? before_host(run.begin) : Before::kFree;
-  if (before == Before::kPath) return false;
+  if (before == Before::kPath) {
+    // Some programs find hosts at any word's start, so `and/evil.com` is one to them.
+    const std::string_view name = text_.substr(part.begin, part.end - part.begin);
+    const bool has_path = part.end < text_.size() && is_slash(text_[part.end]);
+    if (HostTest::is_numbered(name) || (!has_path && is_file_name(name))) return false;
+    reading = Reading::kAlternate;
+  }
   if (part.end == run.end && is_mail_name(run.end)) return false;
   const bool is_host = sink_.hosts().is_host(text_.substr(part.begin, part.end - part.begin));
   sink_.check_hosts();

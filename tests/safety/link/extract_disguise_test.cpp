@@ -32,6 +32,15 @@ TEST(ExtractDisguise, PlacesAreMapped) {
   EXPECT_EQ(disguise->original_end(32), text.size());
 }
 
+TEST(ExtractDisguise, MayBeginTheText) {
+  HostTest suffixes(10);
+  const auto disguise = Disguise::take_off("&#101;vil.com", suffixes);
+  ASSERT_TRUE(disguise);
+  EXPECT_EQ(disguise->text(), "evil.com");
+  EXPECT_EQ(disguise->original_begin(0), 0U);
+  EXPECT_FALSE(Disguise::take_off("&", suffixes));
+}
+
 TEST(ExtractDisguise, TellsWhatCoversAPlace) {
   HostTest suffixes(10);
   const auto disguise = Disguise::take_off("ab[.]com cd", suffixes);

@@ -34,6 +34,8 @@ TEST(ExtractMark, DisguiseMarks) {
   EXPECT_EQ(next_disguise_mark("a DOT b", 0), 3U);
   EXPECT_EQ(next_disguise_mark("hxxp://a", 0), 4U);
   EXPECT_EQ(next_disguise_mark("a&#46;b", 0), 1U);
+  EXPECT_EQ(next_disguise_mark("&#46;", 0), 0U);
+  EXPECT_TRUE(safety::marks_in("&#101;vil.com").disguises);
   EXPECT_EQ(next_disguise_mark("a\u70b9b", 0), 1U);
   EXPECT_EQ(next_disguise_mark("a\u9edeb", 0), 1U);
   EXPECT_EQ(next_disguise_mark("\u0442\u043e\u0447\u043a\u0430", 0), 4U);

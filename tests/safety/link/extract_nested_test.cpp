@@ -39,6 +39,14 @@ TEST(ExtractNested, InThePath) {
   EXPECT_THAT(nested("/go/https%3A%2F%2Fa.com%2Fx/more?y"), ElementsAre("https://a.com/x"));
 }
 
+TEST(ExtractNested, WithOneSlashBehindASlash) {
+  EXPECT_THAT(nested("/web/https:/a.com/x"), ElementsAre("https:/a.com/x"));
+  EXPECT_THAT(nested("/?http:/a.com"), ElementsAre("http:/a.com"));
+  EXPECT_THAT(nested("/go/http%3A%2Fa.com"), ElementsAre("http:/a.com"));
+  EXPECT_THAT(nested("/wiki/http:a.com /xhttp:/a.com"), IsEmpty());
+  EXPECT_TRUE(NestedUrls("/web/http:/a", 0, 3).next()->needs_suffix);
+}
+
 TEST(ExtractNested, OneThatBeginsWithSlashes) {
   EXPECT_THAT(nested("/?u=//a.com/x&v"), ElementsAre("http://a.com/x"));
   EXPECT_THAT(nested("/?u=%2F%2Fa.com"), ElementsAre("http://a.com"));

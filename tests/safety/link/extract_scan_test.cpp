@@ -16,9 +16,20 @@ TEST(ExtractScan, WhatIsBeforeABareHost) {
   EXPECT_THAT(links_of("(a.com [b.com =c.com >d.com ,e.com \"f.com ~g.com"),
               ElementsAre("http://a.com", "http://b.com", "http://c.com", "http://d.com",
                           "http://e.com", "http://f.com", "http://g.com"));
-  EXPECT_THAT(links_of("x/a.com x//b.com .//c.com"), IsEmpty());
   EXPECT_THAT(links_of("///a.com :////b.com"), ElementsAre("http://a.com", "http://b.com"));
   EXPECT_THAT(parts_of("//a.com"), ElementsAre("//a.com"));
+}
+
+// Programs that look for hosts at the start of any word.
+TEST(ExtractScan, AHostBehindAPathIsAnotherReading) {
+  EXPECT_THAT(links_of("x/a.com x//b.com .//c.com"),
+              ElementsAre("~http://a.com", "~http://b.com", "~http://c.com"));
+  EXPECT_THAT(links_of("http.//a.com/x \u0434\u0430/b.com http:\u200b//c.com"),
+              ElementsAre("~http://a.com/x", "~http://b.com", "~http://c.com"));
+  EXPECT_THAT(links_of("x/a.sh/y"), ElementsAre("~http://a.sh/y"));
+  EXPECT_THAT(links_of("Chrome/90.0.1.2 docs/readme.MD x/A.java x/a.zip src/b.rs:12 src/c.py? "
+                       "a/bob@b.com x/b.c"),
+              IsEmpty());
 }
 
 TEST(ExtractScan, WhatIsBehindABareHost) {
