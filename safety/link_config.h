@@ -27,8 +27,9 @@
 //     no_data       link.dns.no_data        monitor  the host has no address
 //     stale         link.dns.stale          monitor  judged by an answer past its time
 //
-// An IPv4 address that stands alone in a text, without scheme, port and path, is noted for its
-// class and not blocked, whatever the action of `address`; networks.block still counts.
+// An IPv4 address that stands alone in a text, without scheme, port and path, or with the length of
+// a network ("10.0.0.0/8"), is noted for its class and not blocked, whatever the action of
+// `address`; networks.block still counts.
 // address, scheme and invalid cannot be ignored. Schemes that run or read something on the reader's
 // side (javascript, data, file, ...) cannot be listed.
 //

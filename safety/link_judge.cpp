@@ -28,6 +28,13 @@ ListMatch match_key(const LinkLists& lists, const PolicyKey& key,
   return lists.match({key.host(), {expressions.begin(), expressions.end()}, address});
 }
 
+// An IPv6 address stands in brackets.
+std::optional<IpAddress> address_of(const PolicyKey& key) {
+  std::string_view host = key.host();
+  if (host.starts_with('[') && host.ends_with(']')) host = host.substr(1, host.size() - 2);
+  return key.is_ip() ? IpAddress::parse(host) : std::nullopt;
+}
+
 void add_name(std::string_view host, LinkFindings& found) {
   const HostFeatures features = host_features(host);
   if (features.confusable) found.add(LinkFinding::kConfusable);
@@ -143,7 +150,7 @@ LinkEvidence LinkJudge::judge_invalid(std::string_view raw_url) const {
   found.add(LinkFinding::kInvalid);
   // A program that is less strict than a browser may open it.
   if (const auto key = policy_key(raw_url)) {
-    add_match(match_key(bundle_->lists(), *key, std::nullopt), false, found);
+    add_match(match_key(bundle_->lists(), *key, address_of(*key)), false, found);
   }
   return decide_link(found, false, bundle_->rules(), config_);
 }

@@ -59,7 +59,8 @@ struct ExtractedLink {
   std::size_t end = 0;
   bool obfuscated = false;
   Reading reading = Reading::kPlain;
-  bool is_bare_address = false;  // an IPv4 address in four numbers and nothing else
+  // An IPv4 address in four numbers and nothing else, but for the length of a network ("/8").
+  bool is_bare_address = false;
   bool operator==(const ExtractedLink&) const = default;
 };
 

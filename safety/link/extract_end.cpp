@@ -100,15 +100,20 @@ std::size_t latin_end(std::string_view text, std::size_t from, std::size_t plain
   return stripped(text, from, at, wrapper);
 }
 
-// Behind the last '@' that may end a user name; `plain` when there is none.
-std::size_t user_name_end(std::string_view text, std::size_t start, std::size_t plain) {
-  std::size_t end = plain;
-  for (std::size_t at = plain; at < text.size() && at - start < kLongestLinkBytes; ++at) {
+struct UserName {
+  std::size_t end;    // behind the last '@' that may end it; where the search began: there is none
+  std::size_t steps;  // bytes looked at
+};
+
+UserName user_name(std::string_view text, std::size_t from) {
+  UserName name{from, 0};
+  const std::size_t limit = std::min(text.size(), from + kUserNameBytesMax);
+  for (std::size_t at = from; at < limit; ++at, ++name.steps) {
     const char c = text[at];
     if (static_cast<unsigned char>(c) <= ' ' || is_one_of(c, "/?#\\")) break;
-    if (c == '@') end = at + 1;
+    if (c == '@') name.end = at + 1;
   }
-  return end;
+  return name;
 }
 
 bool is_closed_by(char wrapper, char c) { return wrapper == '<' ? c == '>' : wrapper == c; }
@@ -116,19 +121,22 @@ bool is_closed_by(char wrapper, char c) { return wrapper == '<' ? c == '>' : wra
 // A quote or another mark that is not around the link may be of a user name, which hides the host
 // behind it.
 std::size_t longest_end(std::string_view text, std::size_t start, std::size_t from,
-                        std::size_t plain, char wrapper) {
+                        std::size_t plain, char wrapper, std::size_t& steps) {
   const std::string_view begun = text.substr(from, plain - from);
   const bool has_path = begun.find_first_of("/?#\\") != std::string_view::npos;
   bool quote_ends = wrapper == '"' || has_path;
-  const std::size_t name_end = has_path ? plain : user_name_end(text, start, plain);
+  const UserName name = has_path ? UserName{plain, 0} : user_name(text, plain);
+  steps += name.steps;
+  // The host stands behind the user name, however long that is.
+  const std::size_t limit = (name.end == plain ? start : name.end) + kLongestLinkBytes;
   std::size_t at = plain;
   while (at < text.size()) {
     const CodePoint point = code_point_at(text, at);
-    if (at + point.size - start > kLongestLinkBytes) break;
+    if (at + point.size > limit) break;
     if (char_kind(point.value) == CharKind::kSpace) break;
     if (point.value < 0x80) {
       const char c = static_cast<char>(point.value);
-      if (ends_all(c) && (at >= name_end || is_closed_by(wrapper, c))) break;
+      if (ends_all(c) && (at >= name.end || is_closed_by(wrapper, c))) break;
       if (c == '"' && quote_ends) break;
       quote_ends = quote_ends || is_one_of(c, "/?#\\");
     }
@@ -147,8 +155,12 @@ LinkEnds link_ends(std::string_view text, std::size_t start, std::size_t from) {
   LinkEnds ends{};
   ends.plain = stripped(text, from, closed, wrapper);
   ends.latin = latin_end(text, from, ends.plain, wrapper);
-  ends.longest = ends.plain == from ? from : longest_end(text, start, from, ends.plain, wrapper);
-  ends.steps = (stop - from) + 2 * (ends.plain - from) + 2 * (ends.longest - ends.plain);
+  ends.longest = from;
+  ends.steps = (stop - from) + 2 * (ends.plain - from);
+  if (ends.plain > from) {
+    ends.longest = longest_end(text, start, from, ends.plain, wrapper, ends.steps);
+    ends.steps += ends.longest - ends.plain;
+  }
   return ends;
 }
 

@@ -4,11 +4,13 @@
 // quote that was opened before it, or is closed nowhere, is not of it; nor is ASCII punctuation at
 // its end. latin: the same, but before the first character of another script, where many programs
 // for Chinese and Japanese readers end it. longest: what a program takes that splits at white space
-// and quotes only; it ends after kLongestLinkBytes at the latest.
+// and quotes only; it ends after kLongestLinkBytes at the latest, counted from the end of the user
+// name when there is one.
 // Source: GFM section 6.9 (trailing punctuation, balanced parentheses), extended to all brackets.
 //
 // Threads: pure function. Blocks: never. Limits: `steps` bytes are looked at; the part of them
-// behind `plain` holds at most kOpenBracketsMax brackets, or is at most kLongestLinkBytes long.
+// behind `plain` holds at most kOpenBracketsMax brackets, or is at most kLongestLinkBytes long and
+// a user name of kUserNameBytesMax.
 #pragma once
 
 #include <cstddef>
@@ -17,6 +19,7 @@
 namespace han::safety {
 
 inline constexpr std::size_t kLongestLinkBytes = 2048;
+inline constexpr std::size_t kUserNameBytesMax = 65536;  // no longer URL is taken anyway
 inline constexpr std::size_t kOpenBracketsMax = 16;
 
 struct LinkEnds {

@@ -211,7 +211,11 @@ LinkScan::Before LinkScan::before_host(std::size_t begin) const {
   std::size_t slashes = begin;
   while (slashes > run_end_ && is_slash(text_[slashes - 1])) --slashes;
   if (slashes == begin) return Before::kFree;
-  if (begin - slashes == 1) return Before::kPath;
+  if (begin - slashes == 1) {
+    // Programs that know paths with slashes only take a host behind a lone backslash.
+    const bool is_lone = slashes == 0 || text_[slashes - 1] == ' ' || text_[slashes - 1] == '\n';
+    return text_[slashes] == '\\' && is_lone ? Before::kFree : Before::kPath;
+  }
   if (slashes == 0) return Before::kFree;
   const std::string_view before = text_.substr(0, slashes);
   if (ends_with_word(before, "http") || ends_with_word(before, "https")) return Before::kFree;

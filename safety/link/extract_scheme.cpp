@@ -38,7 +38,12 @@ std::size_t web_scheme_size(std::string_view word) {
   return 0;
 }
 
+// Every media type begins with a letter; "Data:12/05,ore 10" is a date, plain text to a browser.
 bool is_data(std::string_view rest) {
+  if (!rest.empty() && !is_ascii_letter(rest.front()) && rest.front() != ';' &&
+      rest.front() != ',') {
+    return false;
+  }
   std::size_t at = 0;
   while (at < rest.size() &&
          (is_scheme_char(rest[at]) || rest[at] == '/' || rest[at] == '=' || rest[at] == ';')) {
@@ -62,6 +67,11 @@ std::string_view first_run(std::string_view text) {
   return text.substr(0, text.find_first_of(" \t\r\n"));
 }
 
+// Without the punctuation at its end, with which no program ends that does something.
+std::string_view without_last_punctuation(std::string_view run) {
+  return run.substr(0, run.find_last_not_of("!?'\";") + 1);
+}
+
 // Where Markdown has a link's target nothing else is meant.
 bool is_target(std::string_view text, std::size_t start) {
   const std::string_view before = text.substr(0, start);
@@ -76,7 +86,8 @@ bool acts(std::string_view word) {
 // Whether a program that is given "word:rest" does something with `rest`.
 bool is_obeyed(std::string_view word, std::string_view rest) {
   if (is_word(word, "javascript") || is_word(word, "vbscript")) {
-    return first_run(rest).find_first_of("(=`%[\\/&;<'\"+!?") != std::string_view::npos;
+    return without_last_punctuation(first_run(rest)).find_first_of("(=`%[\\/&;<'\"+!?") !=
+           std::string_view::npos;
   }
   if (is_word(word, "data")) return is_data(first_run(rest));
   if (is_word(word, "file")) return !rest.empty() && is_slash(rest.front());

@@ -27,6 +27,19 @@ bool is_refusable(std::string_view url) {
 
 bool is_scheme_char(char c) { return is_ascii_alnum(c) || c == '+' || c == '-' || c == '.'; }
 
+// "10.0.0.1", or a network as people write it: "10.0.0.0/8".
+bool is_bare_address(std::string_view part) {
+  constexpr std::string_view kDigits = "0123456789";
+  const std::size_t slash = part.find('/');
+  if (slash != std::string_view::npos) {
+    const std::string_view bits = part.substr(slash + 1);
+    const bool is_length = bits.size() == 1 || (bits.size() == 2 && bits <= "32" && bits >= "10");
+    if (!is_length || bits.find_first_not_of(kDigits) != std::string_view::npos) return false;
+    part = part.substr(0, slash);
+  }
+  return part.find_first_not_of("0123456789.") == std::string_view::npos;
+}
+
 bool is_local(std::string_view host) {
   while (host.ends_with('.')) host.remove_suffix(1);
   return host == "localhost" || host.ends_with(".localhost");
@@ -90,9 +103,7 @@ void LinkSink::keep(std::string url, const LinkCandidate& candidate) {
     if (link.reading != Reading::kNested) link.reading = Reading::kObfuscated;
   } else if (link.reading != Reading::kNested && !text_.substr(0, link.start).ends_with("](")) {
     // Where Markdown has a link's target nobody only mentions it.
-    link.is_bare_address =
-        text_.substr(link.start, link.end - link.start).find_first_not_of("0123456789.") ==
-        std::string_view::npos;
+    link.is_bare_address = is_bare_address(text_.substr(link.start, link.end - link.start));
   }
   extraction_.links.push_back(std::move(link));
   if (first_only_) is_done_ = true;

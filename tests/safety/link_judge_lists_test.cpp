@@ -52,6 +52,12 @@ TEST_F(LinkJudgeLists, ListsOfEachKindHit) {
   EXPECT_THAT(shadowed.monitor, ElementsAre("shadowed"));
 }
 
+TEST_F(LinkJudgeLists, NetworksAreAskedAboutWhatIsNoUrlToo) {
+  for (const char* url : {"http://8.8.8.8:99999/", "http://08.8.8.8/"}) {
+    EXPECT_THAT(stable(url).hits, ElementsAre("bad.networks", "link.invalid")) << url;
+  }
+}
+
 TEST_F(LinkJudgeLists, TheMostSpecificListDecidesAndOutrankedOnesAreRecorded) {
   const LinkEvidence evidence = stable("https://shop.good.example/");
   EXPECT_EQ(evidence.decision, Decision::kBlock);

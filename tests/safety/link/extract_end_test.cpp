@@ -63,6 +63,10 @@ TEST(ExtractEnd, LongestEndsAtWhiteSpaceAndQuotes) {
   EXPECT_EQ(longest("a/b\u3000c"), "a/b");
   EXPECT_EQ(longest("a)" + repeated("\u4e00", 1000)).size(), 2U + 3 * 682);
   EXPECT_LE(longest("a)" + repeated("\u4e00", 1000)).size(), safety::kLongestLinkBytes);
+  // A user name, and then the host.
+  const std::string name = "a\uff0c" + repeated("b", 5000) + "@";
+  EXPECT_EQ(longest(name + "c.d e"), name + "c.d");
+  EXPECT_EQ(longest(name + repeated("c", 5000)).size(), name.size() + safety::kLongestLinkBytes);
 }
 
 TEST(ExtractEnd, BracketsAreBounded) {

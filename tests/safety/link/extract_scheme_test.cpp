@@ -55,6 +55,29 @@ TEST(ExtractScheme, OtherColonsHaveNone) {
   }
 }
 
+// Portuguese and Italian write dates behind this word; no media type begins with a digit.
+TEST(ExtractScheme, ADateIsNoData) {
+  for (const std::string text : {"Data:12/05/2024, ore 10", "data:10/12,15", "data:1;2,3"}) {
+    EXPECT_FALSE(find_scheme(text, text.find(':'), 0)) << text;
+  }
+  for (const std::string text : {"Data:image/svg+xml,<svg>", "data:;base64,eA", "data:;,x"}) {
+    const auto found = find_scheme(text, text.find(':'), 0);
+    ASSERT_TRUE(found) << text;
+    EXPECT_EQ(found->kind, SchemeKind::kObeyed) << text;
+  }
+}
+
+TEST(ExtractScheme, PunctuationAtTheEndMakesNoProgram) {
+  for (const std::string text :
+       {"javascript:basics!", "javascript:what?", "javascript:basics\";", "JavaScript:basics'!"}) {
+    EXPECT_FALSE(find_scheme(text, text.find(':'), 0)) << text;
+  }
+  for (const std::string text :
+       {"javascript:a=1;", "javascript:'x'+y!", "vbscript:MsgBox\"x\"", "javascript:f`1`"}) {
+    EXPECT_TRUE(find_scheme(text, text.find(':'), 0)) << text;
+  }
+}
+
 TEST(ExtractScheme, BeginsNotBeforeTheFloor) {
   EXPECT_FALSE(find_scheme("http://a", 4, 4));
   EXPECT_FALSE(find_scheme("http://a", 4, 3));

@@ -387,6 +387,23 @@ TEST(Extract, WorkIsLinear) {
   }
 }
 
+TEST(Extract, S02_AUserNameHidesNoHostHoweverLongItIs) {
+  const std::string url = "http://good.com\uff0c" + repeated("a", 3000) + "@evil.com";
+  EXPECT_THAT(links_of(url), ElementsAre("http://good.com", "~" + url));
+  // What looks for the name's end counts.
+  const std::string text = repeated("http:a.com\uff0c", 20000);
+  const Extraction extraction = extract_links(text);
+  EXPECT_TRUE(extraction.is_over_budget);
+  EXPECT_LE(extraction.steps,
+            safety::kExtractStepsBase + (safety::kExtractStepsPerByte + 1) * text.size());
+}
+
+TEST(Extract, AHostBehindALoneBackslashIsOne) {
+  EXPECT_THAT(links_of("\\evil.com"), ElementsAre("http://evil.com"));
+  EXPECT_THAT(links_of("see \\evil.com/x"), ElementsAre("http://evil.com/x"));
+  EXPECT_THAT(links_of("C:\\evil.com and dir\\evil.com"), IsEmpty());
+}
+
 TEST(Extract, HonestTextsAreWithinTheBudget) {
   // A long text in Chinese with a full stop in each short sentence, and a few links.
   const std::string sentence = "\u4eca\u5929\u5929\u6c14\u5f88\u597d\u3002";
@@ -405,9 +422,14 @@ TEST(Extract, AnAddressThatStandsAloneIsMarked) {
     return std::any_of(links.begin(), links.end(),
                        [](const auto& link) { return link.is_bare_address; });
   };
-  EXPECT_TRUE(is_bare("the router is 192.168.0.1."));
-  for (const char* text : {"192.168.0.1/x", "192.168.0.1:80", "http://192.168.0.1", "192.168.0[.]1",
-                           "a.example 1", "[x](192.168.0.1)"}) {
+  for (const char* text : {"the router is 192.168.0.1.", "net 10.0.0.0/8, and so on",
+                           "(192.168.0.1/24)", "10.1.2.3/32", "10.1.2.3/0"}) {
+    EXPECT_TRUE(is_bare(text)) << text;
+  }
+  for (const char* text :
+       {"10.0.0.1/", "10.0.0.1/33", "10.0.0.1/08", "10.0.0.1/8/", "10.0.0.1/8a", "10.0.0.1/8?x",
+        "10.0.0.1:80/8", "http://10.0.0.1/8", "[x](10.0.0.1/8)", "192.168.0.1/x", "192.168.0.1:80",
+        "http://192.168.0.1", "192.168.0[.]1", "a.example 1", "[x](192.168.0.1)"}) {
     EXPECT_FALSE(is_bare(text)) << text;
   }
 }
