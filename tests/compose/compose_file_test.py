@@ -188,6 +188,19 @@ class ComposeFile(unittest.TestCase):
         for name, service in load()["services"].items():
             self.assertNotIn("depends_on", service, name)
 
+    def test_the_operators_command_judges_with_the_workers_rules(self):
+        def mounts(name):
+            return dict(mount.split(":")[1::-1] for mount in load()["services"][name]["volumes"])
+
+        folder = "/etc/han-safety/"
+        settings = yaml.safe_load((VM2 / "settings.yaml").read_text())
+        environment = load()["services"]["safetyctl"]["environment"]
+        for key, variable in (("rules", "MESSAGE_SAFETY_RULES"),
+                              ("config", "MESSAGE_SAFETY_CONFIG")):
+            target = folder + settings[key]
+            self.assertEqual(environment[variable], target)
+            self.assertEqual(mounts("safetyctl")[target], mounts("worker")[target])
+
     def test_scripts_that_it_mounts_are_there(self):
         for service in load()["services"].values():
             for mount in service.get("volumes", []):
