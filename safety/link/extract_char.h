@@ -21,8 +21,10 @@ enum class CharKind : std::uint8_t {
 
 CharKind char_kind(char32_t code_point);
 
-// ASCII and the Latin letters: a program that ends links at other scripts goes on over these.
+// ASCII and the Latin letters: a program that ends links at other scripts goes on over these. It
+// ends them at the signs of Latin-1 too (U+00AD, U+00AE, U+00B7 ...).
 constexpr bool is_latin(char32_t code_point) {
+  if (code_point >= 0x80 && code_point < 0xC0) return false;
   return code_point < 0x250 || (code_point >= 0x1E00 && code_point < 0x1F00);
 }
 

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <string>
+
 #include "tests/safety/link/extract_texts.h"
 
 namespace han::tests {
@@ -30,6 +32,20 @@ TEST(ExtractScan, AHostBehindAPathIsAnotherReading) {
   EXPECT_THAT(links_of("Chrome/90.0.1.2 docs/readme.MD x/A.java x/a.zip src/b.rs:12 src/c.py? "
                        "a/bob@b.com x/b.c"),
               IsEmpty());
+}
+
+// What many programs take for no part of a host and IDNA does.
+TEST(ExtractScan, SignsOfLatin1EndAHostToo) {
+  EXPECT_THAT(links_of("a.com\u00ae b.com\u00b0/x c.com\u00b7d.com"),
+              ElementsAre("http://a.com", "http://b.com", "http://c.com",
+                          "~http://c.com\u00b7d.com", "http://d.com"));
+  EXPECT_THAT(
+      links_of("\u00a9a.com x\u00adb.com"),
+      ElementsAre("~http://\u00a9a.com", "http://a.com", "~http://x\u00adb.com", "http://b.com"));
+  EXPECT_THAT(links_of("http://a.com\u00ae"), ElementsAre("http://a.com"));
+  std::string hyphens;
+  for (int i = 0; i < 600; ++i) hyphens += "\u00ad";
+  EXPECT_THAT(links_of(hyphens + "a.com"), ElementsAre("http://a.com"));
 }
 
 TEST(ExtractScan, WhatIsBehindABareHost) {
