@@ -401,7 +401,9 @@ TEST(Extract, S02_AUserNameHidesNoHostHoweverLongItIs) {
 TEST(Extract, AHostBehindALoneBackslashIsOne) {
   EXPECT_THAT(links_of("\\evil.com"), ElementsAre("http://evil.com"));
   EXPECT_THAT(links_of("see \\evil.com/x"), ElementsAre("http://evil.com/x"));
-  EXPECT_THAT(links_of("C:\\evil.com and dir\\evil.com"), IsEmpty());
+  // In a path it is only another reading.
+  EXPECT_THAT(links_of("C:\\evil.com and dir\\evil.com"),
+              ElementsAre("~http://evil.com", "~http://evil.com"));
 }
 
 TEST(Extract, HonestTextsAreWithinTheBudget) {
