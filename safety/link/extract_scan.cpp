@@ -47,6 +47,11 @@ char closer_of(char opener) {
   }
 }
 
+// Of Latin-1, or ignorable: what IDNA takes for a part of a host and many programs do not.
+bool is_sign(char32_t point) {
+  return (point >= 0x80 && point < 0xC0) || (point >= 0x200B && point < 0x2070) || point == 0xFEFF;
+}
+
 // Behind a slash these are files more often than hosts: `src/main.rs`.
 bool is_file_name(std::string_view name) {
   constexpr std::array<std::string_view, 25> kSuffixes{
@@ -184,6 +189,19 @@ std::size_t LinkScan::offer_readings(LinkCandidate plain, std::size_t from, cons
   return taken;
 }
 
+void LinkScan::offer_behind_sign(std::size_t from, std::size_t end) {
+  std::size_t begin = from;
+  for (std::size_t at = from; at < end && !starts_path(text_[at]);) {
+    const CodePoint point = code_point_at(text_, at);
+    at += point.size;
+    if (is_sign(point.value)) begin = at;
+  }
+  if (begin == from || begin == end) return;
+  LinkCandidate behind{begin, end, "http://", Reading::kAlternate};
+  behind.needs_suffix = true;
+  sink_.offer(behind);
+}
+
 std::size_t LinkScan::take_colon(std::size_t colon) {
   const auto scheme = find_scheme(text_, colon, link_end_);
   if (!scheme) return colon + 1;
@@ -201,6 +219,7 @@ std::size_t LinkScan::take_colon(std::size_t colon) {
     if (sink_.offer(web)) taken = ends.plain;
   }
   if (taken == 0) return colon + 1;
+  if (scheme->kind != SchemeKind::kObeyed) offer_behind_sign(scheme->from, taken);
   link_end_ = run_end_ = taken;
   return taken;
 }

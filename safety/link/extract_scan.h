@@ -36,6 +36,8 @@ class LinkScan {
   // Of what begins at `from` and ends before `end` or its path.
   Authority authority(std::size_t from, std::size_t end) const;
 
+  // The host that a program finds behind a sign which it takes for no part of one.
+  void offer_behind_sign(std::size_t from, std::size_t end);
   // Where the text goes on behind the link; 0: there is none.
   std::size_t offer_readings(LinkCandidate plain, std::size_t from, const LinkEnds& ends);
   // Whether the longest reading is worth one of its own.

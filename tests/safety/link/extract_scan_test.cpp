@@ -43,6 +43,9 @@ TEST(ExtractScan, SignsOfLatin1EndAHostToo) {
       links_of("\u00a9a.com x\u00adb.com"),
       ElementsAre("~http://\u00a9a.com", "http://a.com", "~http://x\u00adb.com", "http://b.com"));
   EXPECT_THAT(links_of("http://a.com\u00ae"), ElementsAre("http://a.com"));
+  EXPECT_THAT(links_of("http://x\u00aea.com/y http://x\u200bb.com http://x.com/\u00aec.com"),
+              ElementsAre("http://x\u00aea.com/y", "~http://a.com/y", "http://x\u200bb.com",
+                          "~http://b.com", "~http://x.com/", "http://x.com/\u00aec.com"));
   std::string hyphens;
   for (int i = 0; i < 600; ++i) hyphens += "\u00ad";
   EXPECT_THAT(links_of(hyphens + "a.com"), ElementsAre("http://a.com"));
