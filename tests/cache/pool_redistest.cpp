@@ -101,14 +101,15 @@ TEST(Pool, NeverConnectsFasterThanItMay) {
 
 TEST(Pool, ItsFirstConnectionsDoNotWaitForEachOther) {
   const RedisServer server;
-  auto options = options_for(server.url(), 4);
+  constexpr std::size_t kSize = 16;
+  auto options = options_for(server.url(), kSize);
   options.connects_per_second = 1;
   const auto begin = std::chrono::steady_clock::now();
   Pool pool(options);
   pool.start();
-  ASSERT_TRUE(await([&] { return pool.stats().idle == 4; }));
-  // With pauses it would take three seconds at least.
-  EXPECT_LT(std::chrono::steady_clock::now() - begin, milliseconds(2'900));
+  ASSERT_TRUE(await([&] { return pool.stats().idle == kSize; }));
+  // With pauses it would take fifteen seconds at least.
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, milliseconds(14'900));
 }
 
 TEST(Pool, B02_ATimedOutConnectionIsNeverLentAgain) {
@@ -118,14 +119,18 @@ TEST(Pool, B02_ATimedOutConnectionIsNeverLentAgain) {
   TcpGate gate(server.port());
   Pool pool(options_for(url_of(server, gate), 1));
   pool.start();
-  for (int i = 0; i < 5; ++i) {
+  for (int timeouts = 0; timeouts < 5;) {
     gate.set(GateMode::kPass);
     ASSERT_TRUE(pool.wait_connected(late()));
     gate.set(GateSetting{
         .mode = GateMode::kDelay, .delay_min = milliseconds(30), .delay_max = milliseconds(30)});
     auto first = std::make_unique<Pool::Lease>(pool.borrow(late()));
     ASSERT_TRUE(*first);
-    EXPECT_EQ(call(*first, {"GET", "han:safety:key1"}, in(2)).trouble, Trouble::kTimeout);
+    // A busy machine may look for the answer only when it is there.
+    const Trouble trouble = call(*first, {"GET", "han:safety:key1"}, in(2)).trouble;
+    if (trouble == Trouble::kNone) continue;
+    ASSERT_EQ(trouble, Trouble::kTimeout);
+    ++timeouts;
     first.reset();
     ASSERT_TRUE(pool.wait_connected(late()));
     auto second = pool.borrow(late());

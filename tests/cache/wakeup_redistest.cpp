@@ -144,9 +144,9 @@ TEST(Wakeup, TellsAfterEachSubscriptionThatHintsMayHaveBeenLost) {
     if (count == 0) ++resets;
   });
   subscriber.start();
-  ASSERT_TRUE(await([&] { return resets == 1; }));
+  ASSERT_TRUE(await([&] { return resets >= 1; }));
   server.ask({"CLIENT", "KILL", "TYPE", "pubsub"});
-  EXPECT_TRUE(await([&] { return resets == 2; }));
+  EXPECT_TRUE(await([&] { return resets >= 2; }));
 }
 
 TEST(Wakeup, ASilentConnectionIsNoticedByPingAndReplaced) {

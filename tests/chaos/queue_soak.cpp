@@ -72,6 +72,7 @@ class QueueSoak {
 
   SoakTally run() {
     for (std::size_t i = 0; i < options_.workers; ++i) workers_.push_back(start_worker());
+    for (const auto& worker : workers_) worker->await_start();
     ProgressBar bar("soak");
     std::int64_t live = 0;
     while (submitted_ < options_.tasks || live > 0) {
@@ -171,6 +172,7 @@ class QueueSoak {
         ++kills_;
         worker->kill();
         worker = start_worker();
+        worker->await_start();
         break;
       case 1:
         ++stalls_;

@@ -30,7 +30,11 @@ constexpr auto kLease = 1500ms;
 constexpr auto kRoundLimit = 5min;
 constexpr int kShortSliceMs = 3;
 constexpr auto kSettleMax = 10s;
-constexpr int kLeasesMin = 50;
+// Few for a short demo: what a killed worker held is claimed one by one afterwards.
+constexpr std::size_t kClaimsOfRound = 40;
+constexpr std::size_t kClaimBatchMin = 50;
+constexpr std::size_t kClaimBatchMax = 250;
+constexpr int kLeasesMin = 40;
 constexpr auto kClaimedAnewMax = 120s;
 
 safety::Deadline soon() { return safety::Deadline::after(60s); }
@@ -84,10 +88,14 @@ void DemoRun::write_settings() {
   write_file(dir_.file("pepper"), "p1 " + safety::to_hex(key) + "\n");
   const std::string examples = options_.source_dir + "/examples/";
   write_file(dir_.file("config.yaml"), demo_config(options_.source_dir));
+  const std::size_t batch =
+      std::clamp(options_.messages / kClaimsOfRound, kClaimBatchMin, kClaimBatchMax);
   const std::string settings = "schema: 1\nrules: " + examples +
                                "rules.yaml\n"
                                "config: config.yaml\nthreads: 1\n"
-                               "claim: {batch: 250, poll_ms: 200, sweep_ms: 200}\n"
+                               "claim: {batch: " +
+                               std::to_string(batch) +
+                               ", poll_ms: 200, sweep_ms: 200}\n"
                                "lease: {duration_ms: " +
                                std::to_string(kLease.count()) +
                                ", heartbeat_ms: 500}\n"
@@ -152,8 +160,8 @@ void DemoRun::await_finished(const std::string& name, std::int64_t total) {
   const auto before = static_cast<std::int64_t>(all_.size());
   const bool is_finished = await(
       [&] {
-        if (pg_value(database_, "SELECT NOT EXISTS (SELECT FROM message_safety.safety_tasks)") ==
-            "true") {
+        if (number("SELECT count(*) FROM (SELECT FROM message_safety.safety_tasks LIMIT 1) x") ==
+            0) {
           return true;
         }
         if (!options_.is_quiet) bar.show(finished_count() - before, total);
@@ -207,6 +215,7 @@ void DemoRun::kill_and_stall(std::int64_t total) {
   auto stalled = std::move(workers_[1]);
   workers_.clear();
   workers_.push_back(start_worker());
+  workers_.back()->await_start();
   catch_reclaimed(*stalled, *workers_[0]);
   workers_.push_back(std::move(stalled));
 }
@@ -247,9 +256,9 @@ void DemoRun::catch_reclaimed(DemoWorker& stalled, DemoWorker& other) {
   const bool is_answered = await(
       [&] {
         return stale_completions_of(stalled) > 0 ||
-               pg_value(database_,
-                        "SELECT count(*) FROM message_safety.completion_log "
-                        "WHERE generation_presented <> generation_on_row") != "0";
+               number(
+                   "SELECT count(*) FROM message_safety.completion_log "
+                   "WHERE generation_presented <> generation_on_row") > 0;
       },
       60s);
   other.resume();
@@ -269,6 +278,7 @@ void DemoRun::disturb(const RoundPlan& plan) {
 
 void DemoRun::run_round(const RoundPlan& plan, std::size_t round_index) {
   for (int i = 0; i < 2; ++i) workers_.push_back(start_worker());
+  for (const auto& worker : workers_) worker->await_start();
   disturb(plan);
   RoundTally round;
   round.name = plan.name;
@@ -282,6 +292,7 @@ void DemoRun::run_round(const RoundPlan& plan, std::size_t round_index) {
   if (!options_.evidence_dir.empty()) {
     EvidenceFolder(options_.evidence_dir)
         .add(round.name + "-errors", provoke_all(database_, redis_, queue_, options_.marker));
+    observer_ = pgqueue::Connection(database_, soon());  // it was terminated like all others
   }
   await_finished(plan.name, round.submitted);
   round.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();

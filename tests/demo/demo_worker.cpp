@@ -11,6 +11,8 @@
 namespace han::tests {
 namespace {
 
+constexpr std::chrono::seconds kAnswerMax{60};
+
 // The word after `key` in a log, up to the next white space.
 std::string word_after(const std::string& log, const std::string& key) {
   const auto at = log.find(key);
@@ -31,14 +33,16 @@ ProcessOptions options(const WorkerEnvironment& environment, const std::string& 
 }  // namespace
 
 DemoWorker::DemoWorker(const WorkerEnvironment& environment, const std::string& log_path)
-    : process_(options(environment, log_path)) {
+    : process_(options(environment, log_path)) {}
+
+void DemoWorker::await_start() {
   const bool has_started = await(
       [this] {
         if (!process_.is_running()) throw std::runtime_error("a worker ended: " + log());
         return log().find(" started ") != std::string::npos &&
                !word_after(log(), "holder=").empty();
       },
-      std::chrono::seconds(60));
+      kAnswerMax);
   if (!has_started) throw std::runtime_error("a worker does not start: " + log());
   holder_ = word_after(log(), "holder=");
   port_ = word_after(log(), "admin port=");
@@ -50,9 +54,10 @@ int DemoWorker::stop() { return process_.stop().code; }
 
 std::string DemoWorker::page(const std::string& path) const {
   httplib::Client client("127.0.0.1", std::stoi(port_));
-  client.set_read_timeout(std::chrono::seconds(5));
+  client.set_read_timeout(kAnswerMax);
   const auto response = client.Get(path.c_str());
-  return response ? response->body : "";
+  if (!response) throw std::runtime_error("a worker does not answer: " + log());
+  return response->body;
 }
 
 double DemoWorker::metric(const std::string& series) const {

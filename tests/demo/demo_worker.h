@@ -2,8 +2,9 @@
 //
 // Threads: one thread at a time.
 // Owns:    the process: it is killed with this object.
-// Blocks:  the constructor until the worker has started (at most 60 s).
-// Fails:   std::runtime_error with the worker's log when it does not start.
+// Blocks:  await_start() until the worker has started (at most 60 s); page() and metric() until it
+//          answers (at most 60 s).
+// Fails:   std::runtime_error with the worker's log when it does not start or answer.
 #pragma once
 
 #include <string>
@@ -22,8 +23,11 @@ struct WorkerEnvironment {
 
 class DemoWorker {
  public:
+  // Does not wait, so that several can start at a time.
   DemoWorker(const WorkerEnvironment& environment, const std::string& log_path);
 
+  // To be called first.
+  void await_start();
   void kill() { process_.kill(); }
   void pause();
   void resume();
@@ -33,9 +37,9 @@ class DemoWorker {
   int pid() const { return process_.pid(); }
   // Its holder id, as the rows of its leases carry it.
   const std::string& holder() const { return holder_; }
-  // A page of its endpoint; empty when it does not answer.
+  // A page of its endpoint.
   std::string page(const std::string& path) const;
-  // A figure of /metrics; 0 when it is not there.
+  // A figure of /metrics; 0 when it is not on the page.
   double metric(const std::string& series) const;
   std::string log() const { return process_.output(); }
 

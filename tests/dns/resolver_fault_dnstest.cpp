@@ -30,7 +30,10 @@ using dns::Resolver;
 using std::chrono::milliseconds;
 using Packets = std::vector<std::string>;
 
+// Of questions that nobody answers; of those whose answer is late only on a busy machine; of both.
 constexpr milliseconds kShort{50};
+constexpr milliseconds kLong{10'000};
+constexpr milliseconds kMiddle{400};
 
 Packets one_address(const DnsQuery& query) {
   return {DnsReply(query).address(query.name, 20, "192.0.2.1").bytes()};
@@ -51,9 +54,10 @@ std::size_t failures(const Resolver& resolver, Failure failure) {
 }
 
 // The outcome of one question to a server with this script.
-Resolution outcome(LyingDns::Script script, LyingDnsOptions options = {}) {
+Resolution outcome(LyingDns::Script script, LyingDnsOptions options = {},
+                   milliseconds timeout = kLong) {
   LyingDns server(std::move(script), options);
-  Resolver resolver({.servers = {server.address()}, .timeout = kShort});
+  Resolver resolver({.servers = {server.address()}, .timeout = timeout});
   return ask(resolver, "a.test");
 }
 
@@ -61,7 +65,7 @@ TEST(ResolverFault, S16_FailuresAreNeverAbsence) {
   EXPECT_EQ(outcome(code(2)), Resolution(Failure::kServfail));
   EXPECT_EQ(outcome(code(4)), Resolution(Failure::kServfail));
   EXPECT_EQ(outcome(code(5)), Resolution(Failure::kRefused));
-  EXPECT_EQ(outcome(silence), Resolution(Failure::kTimeout));
+  EXPECT_EQ(outcome(silence, {}, kShort), Resolution(Failure::kTimeout));
 }
 
 TEST(ResolverFault, S16_NegativeAnswersWithoutSoaAreNotCached) {
@@ -80,7 +84,7 @@ TEST(ResolverFault, S18_TruncationThatTcpCannotMend) {
   const auto silent_tcp = [&](const DnsQuery& query) {
     return query.is_tcp ? Packets() : truncated(query);
   };
-  EXPECT_EQ(outcome(silent_tcp), Resolution(Failure::kTruncated));
+  EXPECT_EQ(outcome(silent_tcp, {}, kMiddle), Resolution(Failure::kTruncated));
 }
 
 TEST(ResolverFault, S18_ARefusedConnectionFailsNoOtherQuestion) {
@@ -142,7 +146,7 @@ TEST(ResolverFault, TheNextServerIsAskedWhenOneFails) {
   const std::vector<LyingDns::Script> scripts = {code(2), code(5), silence};
   for (const auto& script : scripts) {
     LyingDns bad(script);
-    Resolver resolver({.servers = {bad.address(), good.address()}, .timeout = kShort});
+    Resolver resolver({.servers = {bad.address(), good.address()}, .timeout = kMiddle});
     EXPECT_TRUE(std::holds_alternative<Answer>(ask(resolver, "a.test")));
     EXPECT_GE(bad.query_count(), 1U);
   }
@@ -154,14 +158,14 @@ TEST(ResolverFault, NoServerIsUnreachableAndTheStreakSaysSo) {
     const LyingDns server(silence);
     gone = server.address();
   }
-  Resolver resolver({.servers = {gone}, .timeout = kShort});
+  Resolver resolver({.servers = {gone}, .timeout = kLong});
   EXPECT_EQ(ask(resolver, "a.test"), Resolution(Failure::kUnreachable));
   EXPECT_EQ(ask(resolver, "b.test"), Resolution(Failure::kUnreachable));
   EXPECT_EQ(resolver.stats().silent_streak, 2U);
   EXPECT_EQ(failures(resolver, Failure::kUnreachable), 2U);
 
   LyingDns server(silence);
-  Resolver other({.servers = {server.address()}, .timeout = kShort});
+  Resolver other({.servers = {server.address()}, .timeout = kMiddle});
   EXPECT_EQ(ask(other, "a.test"), Resolution(Failure::kTimeout));
   EXPECT_EQ(other.stats().silent_streak, 1U);
   server.set_script(code(2));
@@ -263,10 +267,10 @@ TEST(ResolverFault, S20_StaleAnswersAreForFailuresOnlyAndOffByDefault) {
   LyingDns server(one_address);
   FakeClock clock;
   Resolver resolver({.servers = {server.address()},
-                     .timeout = kShort,
+                     .timeout = kMiddle,
                      .stale_max = std::chrono::seconds(600),
                      .clock = &clock});
-  Resolver plain({.servers = {server.address()}, .timeout = kShort});
+  Resolver plain({.servers = {server.address()}, .timeout = kLong});
   EXPECT_TRUE(std::holds_alternative<Answer>(ask(resolver, "a.test")));
   EXPECT_TRUE(std::holds_alternative<Answer>(ask(plain, "a.test")));
   server.set_script(code(2));
@@ -308,7 +312,7 @@ TEST(ResolverFault, TheServersOfResolvConfAreReadAgainWhenItChanges) {
   const TempDir dir;
   const std::string conf = dir.file("resolv.conf");
   std::ofstream(conf) << "nameserver 127.0.0.2\n";
-  Resolver resolver({.resolv_conf = conf, .resolv_conf_port = server.port(), .timeout = kShort});
+  Resolver resolver({.resolv_conf = conf, .resolv_conf_port = server.port(), .timeout = kLong});
   EXPECT_FALSE(std::holds_alternative<Answer>(ask(resolver, "a.test")));
   EXPECT_EQ(server.query_count(), 0U);
   std::ofstream(conf) << "# changed\nnameserver 127.0.0.1\n";

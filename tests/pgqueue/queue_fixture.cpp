@@ -153,4 +153,17 @@ void QueueFixture::expire_leases() {
       "WHERE state = 'leased'");
 }
 
+void QueueFixture::shorten_leases() {
+  execute(
+      "UPDATE message_safety.safety_tasks SET lease_until = clock_timestamp() + interval '20 s' "
+      "WHERE id IN (SELECT id FROM message_safety.safety_tasks WHERE state = 'leased' "
+      "FOR UPDATE SKIP LOCKED)");
+}
+
+bool QueueFixture::are_renewed() {
+  return value(
+             "SELECT bool_and(lease_until > clock_timestamp() + interval '25 s') "
+             "FROM message_safety.safety_tasks WHERE state = 'leased'") == "true";
+}
+
 }  // namespace han::tests

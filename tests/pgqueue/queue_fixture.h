@@ -52,6 +52,9 @@ class QueueFixture : public ::testing::Test {
   bool await_lock_wait();
   // Lets every lease look expired to the database's clock.
   void expire_leases();
+  // As if most of their time had passed, where no statement holds the task; for leases of a minute.
+  void shorten_leases();
+  bool are_renewed();
 
   std::string conninfo_;
   std::string direct_conninfo_;

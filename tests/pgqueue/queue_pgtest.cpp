@@ -377,7 +377,7 @@ TEST_F(QueueTest, ALostCommitAcknowledgementIsAlreadyDone) {
         [&](Transaction&, std::span<const std::size_t>) {
           gate.set({.mode = GateMode::kDelay, .delay_min = 1h, .delay_max = 1h});
         },
-        safety::Deadline::after(500ms));
+        safety::Deadline::after(2s));
   } catch (const pgqueue::Error& error) {
     is_in_doubt = error.is_in_doubt();
   }

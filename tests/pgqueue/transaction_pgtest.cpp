@@ -57,16 +57,22 @@ TEST_F(TransactionTest, SettingsAreLocalToIt) {
 
 // A slow statement costs no connection: the server says that the time is over before we give up.
 TEST_F(TransactionTest, TheServersWordComesBeforeTheDeadline) {
-  Connection connection(conninfo_, soon());
-  try {
-    Transaction::run(connection, {"sleep", "SELECT pg_sleep(62)", {}}, safety::Deadline::after(2s));
-    FAIL() << "no error";
-  } catch (const pgqueue::Error& error) {
-    EXPECT_EQ(error.sqlstate(), "57014");
-    EXPECT_TRUE(error.is_deadline());
-    EXPECT_FALSE(error.is_in_doubt());
+  // A quarter of a second before, which a busy machine may use up.
+  for (int tries = 0; tries < 5; ++tries) {
+    Connection connection(conninfo_, soon());
+    try {
+      Transaction::run(connection, {"sleep", "SELECT pg_sleep(62)", {}},
+                       safety::Deadline::after(2s));
+      FAIL() << "no error";
+    } catch (const pgqueue::Error& error) {
+      EXPECT_TRUE(error.is_deadline());
+      if (error.sqlstate() != "57014") continue;
+      EXPECT_FALSE(error.is_in_doubt());
+    }
+    EXPECT_TRUE(connection.is_usable());
+    return;
   }
-  EXPECT_TRUE(connection.is_usable());
+  FAIL() << "the server never answered in time";
 }
 
 TEST_F(TransactionTest, TheServerEndsAStatementAtTheDeadlineToo) {
@@ -74,9 +80,11 @@ TEST_F(TransactionTest, TheServerEndsAStatementAtTheDeadlineToo) {
   EXPECT_THROW(Transaction::run(connection, {"sleep", "SELECT pg_sleep(61)", {}},
                                 safety::Deadline::after(100ms)),
                pgqueue::Error);
-  while (value("SELECT count(*) FROM pg_stat_activity WHERE query LIKE '%pg_sleep(61)%' "
-               "AND state = 'active' AND pid <> pg_backend_pid()") != "0") {
-  }
+  EXPECT_TRUE(await([&] {
+    return value(
+               "SELECT count(*) FROM pg_stat_activity WHERE query LIKE '%pg_sleep(61)%' "
+               "AND state = 'active' AND pid <> pg_backend_pid()") == "0";
+  }));
 }
 
 // Both take the locks in the order that they are given; whoever the server chooses starts again.

@@ -32,7 +32,10 @@ std::unique_ptr<safety::Worker> RedisTroubleFixture::start(const std::string& mo
   worker->start();
   // Both judging threads, the writer and the watch have theirs.
   EXPECT_TRUE(await([&] {
-    return worker->metrics_text().find("han_safety_redis_connects 4") != std::string::npos;
+    const std::string text = worker->metrics_text();
+    const std::string name = "\nhan_safety_redis_connects ";
+    const auto at = text.find(name);
+    return at != std::string::npos && std::stod(text.substr(at + name.size())) >= 4;
   }));
   return worker;
 }

@@ -15,7 +15,7 @@ class WorkerCrashTest : public WorkerFixture {
     redis_url_.clear();
     settings(
         "threads: 2\nclaim: {batch: 20, poll_ms: 20, sweep_ms: 20}\n"
-        "lease: {duration_ms: 600, heartbeat_ms: 100}\n");
+        "lease: {duration_ms: 60000, heartbeat_ms: 100}\n");
   }
   // Starts workers, one after the other, until `is_done`; returns how many crashed.
   template <typename Condition>
@@ -33,6 +33,7 @@ class WorkerCrashTest : public WorkerFixture {
         return crashes;
       }
       ++crashes;
+      expire_leases();
     }
     return crashes;
   }
