@@ -96,10 +96,17 @@ TEST_F(WorkerFaultTest, WrongTypesAtItsKeys) {
     redis_.ask({"RPUSH", key, "not", "a", "string"});
     redis_.ask({"EXPIRE", key, "100"});
   }
-  run(texts("warm", 60));
+  const auto are_strings = [&] {
+    return std::all_of(own.begin(), own.end(), [&](const std::string& key) {
+      return redis_.ask({"TYPE", key}) == "string";
+    });
+  };
+  // On a busy machine a Redis may seem slow, and then texts are judged without looking into it.
+  constexpr int kRunsMax = 20;
+  for (int i = 0; i < kRunsMax && !are_strings(); ++i) run(texts("warm", 60));
   expect_right();
   EXPECT_EQ(keys(), own);
-  for (const std::string& key : own) EXPECT_EQ(redis_.ask({"TYPE", key}), "string");
+  EXPECT_TRUE(are_strings());
 }
 
 TEST_F(WorkerFaultTest, Full) {
