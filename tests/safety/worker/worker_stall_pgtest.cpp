@@ -68,7 +68,7 @@ TEST_F(WorkerStallTest, R09_AServerThatHangsForLessThanTheLeaseCostsNoSecondRun)
   open({});
   submit_many(200);
   const auto worker =
-      make_worker(kSmall + std::string("lease: {duration_ms: 60000}\ndatabase_timeout_ms: 500\n"));
+      make_worker(kSmall + std::string("lease: {duration_ms: 8000}\ndatabase_timeout_ms: 500\n"));
   worker->start();
   EXPECT_TRUE(
       await([&] { return value("SELECT count(*) > 20 FROM message_safety.results") == "true"; }));
