@@ -30,6 +30,8 @@ constexpr std::size_t kSubmitBatch = 1000;
 constexpr auto kLease = 60s;
 constexpr auto kRoundLimit = 5min;
 constexpr int kShortSliceMs = 3;
+constexpr int kMiddleSliceMs = 10;
+constexpr int kLongSliceMs = 30;
 constexpr auto kSettleMax = 10s;
 // Few for a short demo: what a killed worker held is claimed one by one afterwards.
 constexpr std::size_t kClaimsOfRound = 40;
@@ -203,7 +205,7 @@ void DemoRun::run_slice(int milliseconds) {
 void DemoRun::kill_and_stall(std::int64_t total) {
   const bool is_caught = await(
       [&] {
-        run_slice(kShortSliceMs);
+        run_slice(kMiddleSliceMs);
         if (!have_settled()) return false;
         const std::int64_t finished = finished_count();
         return finished >= total || (finished * 10 >= total && both_hold_leases());
@@ -213,10 +215,6 @@ void DemoRun::kill_and_stall(std::int64_t total) {
     throw std::runtime_error("the workers were not caught with leases: use more messages");
   }
   workers_[0]->kill();
-  // Their time is over by the database's clock.
-  pg_execute(database_,
-             "UPDATE message_safety.safety_tasks SET lease_until = clock_timestamp() - interval "
-             "'1 s' WHERE state = 'leased'");
   auto stalled = std::move(workers_[1]);
   workers_.clear();
   workers_.push_back(start_worker());
@@ -239,11 +237,17 @@ void DemoRun::catch_reclaimed(DemoWorker& stalled, DemoWorker& other) {
   const std::string reclaimed =
       left + " AND state = 'leased' AND holder = '" + other.holder() + "'";
   other.pause();
+  // The time of the killed worker's leases and the stopped one's is over by the database's clock.
+  pg_execute(database_,
+             "UPDATE message_safety.safety_tasks SET lease_until = clock_timestamp() - interval "
+             "'1 s' WHERE state = 'leased' AND holder <> '" +
+                 other.holder() + "'");
+  const auto all = static_cast<std::int64_t>(ids.size());
   // The new holder is stopped with such a task in its hands, so that both believe to own it when
   // the stalled one goes on. These tasks are suspects, claimed one by one: each is a chance.
   const bool is_over = await(
       [&] {
-        run_slice(kShortSliceMs);
+        run_slice(number(left) == all ? kLongSliceMs : kShortSliceMs);
         return have_settled() && (number(reclaimed) > 0 || number(left) == 0);
       },
       kClaimedAnewMax);
