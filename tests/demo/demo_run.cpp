@@ -30,7 +30,6 @@ constexpr std::size_t kSubmitBatch = 1000;
 constexpr auto kLease = 60s;
 constexpr auto kRoundLimit = 5min;
 constexpr int kShortSliceMs = 3;
-constexpr int kMiddleSliceMs = 10;
 constexpr int kLongSliceMs = 30;
 constexpr auto kSettleMax = 10s;
 // Few for a short demo: what a killed worker held is claimed one by one afterwards.
@@ -199,21 +198,30 @@ void DemoRun::run_slice(int milliseconds) {
   for (const auto& worker : workers_) worker->pause();
 }
 
+// Lets the workers claim and judge, while nobody may write verdicts, so that they complete nothing.
+// What they wait for then ends with their connections, and is theirs to try again.
+void DemoRun::stop_with_leases() {
+  pgqueue::Connection gatekeeper(database_, soon());
+  pgqueue::Transaction gate(gatekeeper);
+  gate.execute({"gate", "LOCK TABLE message_safety.verdicts IN EXCLUSIVE MODE", {}}, soon());
+  for (const auto& worker : workers_) worker->resume();
+  const bool have_leases = await([&] { return both_hold_leases(); }, 60s);
+  for (const auto& worker : workers_) worker->pause();
+  pg_execute(database_,
+             "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE state <> 'idle' AND "
+             "datname = current_database() AND backend_type = 'client backend' AND "
+             "pid <> pg_backend_pid() AND query NOT LIKE 'LOCK TABLE%'");
+  gate.commit(soon());
+  if (!have_leases || !await([&] { return have_settled(); }) || !both_hold_leases()) {
+    throw std::runtime_error("the workers were not caught with leases: use more messages");
+  }
+}
+
 // The first worker dies with leases in its hands; the second is stopped with leases in its hands,
 // until others have claimed its tasks anew, and then goes on as if nothing had happened. Both have
 // been stopped since before the first task was there.
-void DemoRun::kill_and_stall(std::int64_t total) {
-  const bool is_caught = await(
-      [&] {
-        run_slice(kMiddleSliceMs);
-        if (!have_settled()) return false;
-        const std::int64_t finished = finished_count();
-        return finished >= total || (finished * 10 >= total && both_hold_leases());
-      },
-      60s);
-  if (!is_caught || !both_hold_leases()) {
-    throw std::runtime_error("the workers were not caught with leases: use more messages");
-  }
+void DemoRun::kill_and_stall() {
+  stop_with_leases();
   workers_[0]->kill();
   auto stalled = std::move(workers_[1]);
   workers_.clear();
@@ -286,7 +294,7 @@ void DemoRun::run_round(const RoundPlan& plan, std::size_t round_index) {
     for (const auto& worker : workers_) worker->pause();
   }
   const std::vector<SubmittedText> submitted = submit(plan, round_index);
-  if (round_index == 0) kill_and_stall(round.submitted);
+  if (round_index == 0) kill_and_stall();
   if (!options_.evidence_dir.empty()) {
     EvidenceFolder(options_.evidence_dir)
         .add(round.name + "-errors", provoke_all(database_, redis_, queue_, options_.marker));

@@ -61,7 +61,8 @@ class DemoRun {
   std::vector<SubmittedText> submit(const RoundPlan& plan, std::size_t round_index);
   void run_round(const RoundPlan& plan, std::size_t round_index);
   void disturb(const RoundPlan& plan);
-  void kill_and_stall(std::int64_t total);
+  void stop_with_leases();
+  void kill_and_stall();
   bool both_hold_leases();
   bool have_settled();
   void run_slice(int milliseconds);
