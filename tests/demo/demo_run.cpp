@@ -37,6 +37,7 @@ constexpr std::size_t kClaimsOfRound = 40;
 constexpr std::size_t kClaimBatchMin = 50;
 constexpr std::size_t kClaimBatchMax = 250;
 constexpr int kLeasesMin = 30;
+constexpr auto kClaimMax = 25s;
 constexpr auto kClaimedAnewMax = 120s;
 
 safety::Deadline soon() { return safety::Deadline::after(60s); }
@@ -174,11 +175,9 @@ void DemoRun::await_finished(const std::string& name, std::int64_t total) {
   if (!is_finished) throw std::runtime_error("round " + name + " does not end");
 }
 
-bool DemoRun::both_hold_leases() {
-  return number(
-             "SELECT count(*) FROM (SELECT FROM message_safety.safety_tasks WHERE state = "
-             "'leased' GROUP BY holder HAVING count(*) >= " +
-             std::to_string(kLeasesMin) + ") x") == 2;
+bool DemoRun::has_leases(const DemoWorker& worker) {
+  return number("SELECT count(*) FROM message_safety.safety_tasks WHERE holder = '" +
+                worker.holder() + "'") >= kLeasesMin;
 }
 
 // Of paused workers: what one has sent is carried out all the same, and what stands in a
@@ -204,15 +203,29 @@ void DemoRun::stop_with_leases() {
   pgqueue::Connection gatekeeper(database_, soon());
   pgqueue::Transaction gate(gatekeeper);
   gate.execute({"gate", "LOCK TABLE message_safety.verdicts IN EXCLUSIVE MODE", {}}, soon());
-  for (const auto& worker : workers_) worker->resume();
-  const bool have_leases = await([&] { return both_hold_leases(); }, 60s);
-  for (const auto& worker : workers_) worker->pause();
+  // One after the other; the second leaves the first enough.
+  pgqueue::Connection keeper(database_, soon());
+  pgqueue::Transaction half(keeper);
+  half.execute({"half",
+                "SELECT count(*) FROM (SELECT FROM message_safety.safety_tasks ORDER BY id LIMIT "
+                "(SELECT count(*) / 2 FROM message_safety.safety_tasks) FOR UPDATE) x",
+                {}},
+               soon());
+  const auto let_claim = [this](DemoWorker& worker) {
+    worker.resume();
+    const bool is_holding = await([&] { return has_leases(worker); }, kClaimMax);
+    worker.pause();
+    return is_holding;
+  };
+  bool have_leases = let_claim(*workers_[1]);
+  half.commit(soon());
+  have_leases = have_leases && let_claim(*workers_[0]);
   pg_execute(database_,
              "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE state <> 'idle' AND "
              "datname = current_database() AND backend_type = 'client backend' AND "
              "pid <> pg_backend_pid() AND query NOT LIKE 'LOCK TABLE%'");
   gate.commit(soon());
-  if (!have_leases || !await([&] { return have_settled(); }) || !both_hold_leases()) {
+  if (!have_leases || !await([&] { return have_settled(); })) {
     throw std::runtime_error("the workers were not caught with leases: use more messages");
   }
 }

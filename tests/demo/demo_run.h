@@ -63,7 +63,7 @@ class DemoRun {
   void disturb(const RoundPlan& plan);
   void stop_with_leases();
   void kill_and_stall();
-  bool both_hold_leases();
+  bool has_leases(const DemoWorker& worker);
   bool have_settled();
   void run_slice(int milliseconds);
   void catch_reclaimed(DemoWorker& stalled, DemoWorker& other);
