@@ -27,10 +27,11 @@ using namespace std::chrono_literals;
 
 constexpr std::size_t kSubmitBatch = 1000;
 // Long, so that a worker that was stopped believes in its leases; kill_and_stall() lets them end.
-constexpr auto kLease = 60s;
+constexpr auto kLease = 300s;
 constexpr auto kRoundLimit = 5min;
 constexpr int kShortSliceMs = 3;
 constexpr int kLongSliceMs = 30;
+constexpr int kSentMs = 200;
 constexpr auto kSettleMax = 10s;
 // Few for a short demo: what a killed worker held is claimed one by one afterwards.
 constexpr std::size_t kClaimsOfRound = 40;
@@ -101,7 +102,7 @@ void DemoRun::write_settings() {
                                ", poll_ms: 200, sweep_ms: 200}\n"
                                "lease: {duration_ms: " +
                                std::to_string(std::chrono::milliseconds(kLease).count()) +
-                               ", heartbeat_ms: 20000}\n"
+                               ", heartbeat_ms: 100000}\n"
                                "completion_log: true\n"
                                "log_level: info\n";
   write_file(dir_.file("settings.yaml"), settings);
@@ -269,7 +270,13 @@ void DemoRun::catch_reclaimed(DemoWorker& stalled, DemoWorker& other) {
   const bool is_over = await(
       [&] {
         run_slice(number(left) == all ? kLongSliceMs : kShortSliceMs);
-        return have_settled() && (number(reclaimed) > 0 || number(left) == 0);
+        const auto is_caught = [&] {
+          return have_settled() && (number(reclaimed) > 0 || number(left) == 0);
+        };
+        if (!is_caught()) return false;
+        // The server may not have read yet what was sent before the stop.
+        ::poll(nullptr, 0, kSentMs);
+        return is_caught();
       },
       kClaimedAnewMax);
   if (!is_over) throw std::runtime_error("the stopped worker's tasks were not claimed anew");
