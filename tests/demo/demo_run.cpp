@@ -1,7 +1,5 @@
 #include "tests/demo/demo_run.h"
 
-#include <poll.h>
-
 #include <algorithm>
 #include <chrono>
 #include <filesystem>
@@ -18,6 +16,7 @@
 #include "tests/demo/evidence.h"
 #include "tests/demo/report.h"
 #include "tests/demo/stored_verdict.h"
+#include "tests/demo/takeover.h"
 #include "tests/support/await.h"
 
 namespace han::tests {
@@ -26,20 +25,14 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr std::size_t kSubmitBatch = 1000;
-// Long, so that a worker that was stopped believes in its leases; kill_and_stall() lets them end.
-constexpr auto kLease = 300s;
+// Long, so that a worker that was stopped believes in its leases: takeover.h lets them end. A lease
+// that was lost with its connection ends within a round.
+constexpr std::chrono::milliseconds kLease = 120s;
 constexpr auto kRoundLimit = 5min;
-constexpr int kShortSliceMs = 3;
-constexpr int kLongSliceMs = 30;
-constexpr int kSentMs = 200;
-constexpr auto kSettleMax = 10s;
 // Few for a short demo: what a killed worker held is claimed one by one afterwards.
 constexpr std::size_t kClaimsOfRound = 40;
 constexpr std::size_t kClaimBatchMin = 50;
 constexpr std::size_t kClaimBatchMax = 250;
-constexpr int kLeasesMin = 30;
-constexpr auto kClaimMax = 25s;
-constexpr auto kClaimedAnewMax = 120s;
 
 safety::Deadline soon() { return safety::Deadline::after(60s); }
 
@@ -58,18 +51,6 @@ PgServerOptions postgres_options(const DemoOptions& options) {
     }
   }
   return {.arguments = std::move(arguments), .is_on_disk = true};
-}
-
-std::int64_t stale_completions_of(const DemoWorker& worker) {
-  return static_cast<std::int64_t>(
-      worker.metric("han_safety_leases_lost_total{kind=\"completion\"}") +
-      worker.metric("han_safety_leases_lost_total{kind=\"heartbeat\"}"));
-}
-
-std::string list_of_ids(const std::vector<std::string>& ids) {
-  std::string list = "'{";
-  for (const std::string& id : ids) list += (list.size() > 2 ? "," : "") + id;
-  return list + "}'::uuid[]";
 }
 
 }  // namespace
@@ -101,8 +82,9 @@ void DemoRun::write_settings() {
                                std::to_string(batch) +
                                ", poll_ms: 200, sweep_ms: 200}\n"
                                "lease: {duration_ms: " +
-                               std::to_string(std::chrono::milliseconds(kLease).count()) +
-                               ", heartbeat_ms: 100000}\n"
+                               std::to_string(kLease.count()) +
+                               ", heartbeat_ms: " + std::to_string((kLease / 3).count()) +
+                               "}\n"
                                "completion_log: true\n"
                                "log_level: info\n";
   write_file(dir_.file("settings.yaml"), settings);
@@ -151,12 +133,8 @@ std::vector<SubmittedText> DemoRun::submit(const RoundPlan& plan, std::size_t ro
   return submitted;
 }
 
-std::int64_t DemoRun::number(const std::string& sql) {
-  return pgqueue::Transaction::run(observer_, {"number", sql, {}}, soon()).int8(0, 0);
-}
-
 std::int64_t DemoRun::finished_count() {
-  return number("SELECT count(*) FROM message_safety.results");
+  return count_of(observer_, "SELECT count(*) FROM message_safety.results");
 }
 
 void DemoRun::await_finished(const std::string& name, std::int64_t total) {
@@ -164,7 +142,8 @@ void DemoRun::await_finished(const std::string& name, std::int64_t total) {
   const auto before = static_cast<std::int64_t>(all_.size());
   const bool is_finished = await(
       [&] {
-        if (number("SELECT count(*) FROM (SELECT FROM message_safety.safety_tasks LIMIT 1) x") ==
+        if (count_of(observer_,
+                     "SELECT count(*) FROM (SELECT FROM message_safety.safety_tasks LIMIT 1) x") ==
             0) {
           return true;
         }
@@ -174,126 +153,6 @@ void DemoRun::await_finished(const std::string& name, std::int64_t total) {
       std::chrono::duration_cast<std::chrono::milliseconds>(kRoundLimit));
   bar.done();
   if (!is_finished) throw std::runtime_error("round " + name + " does not end");
-}
-
-bool DemoRun::has_leases(const DemoWorker& worker) {
-  return number("SELECT count(*) FROM message_safety.safety_tasks WHERE holder = '" +
-                worker.holder() + "'") >= kLeasesMin;
-}
-
-// Of paused workers: what one has sent is carried out all the same, and what stands in a
-// transaction that it left open is not decided.
-bool DemoRun::have_settled() {
-  const std::string sessions =
-      "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND "
-      "backend_type = 'client backend' AND pid <> pg_backend_pid() AND ";
-  return await([&] { return number(sessions + "state = 'active'") == 0; }, kSettleMax) &&
-         number(sessions + "state <> 'idle'") == 0;
-}
-
-// Lets the workers run for a moment only, however busy the machine is.
-void DemoRun::run_slice(int milliseconds) {
-  for (const auto& worker : workers_) worker->resume();
-  ::poll(nullptr, 0, milliseconds);
-  for (const auto& worker : workers_) worker->pause();
-}
-
-// Lets the workers claim and judge, while nobody may write verdicts, so that they complete nothing.
-// What they wait for then ends with their connections, and is theirs to try again.
-void DemoRun::stop_with_leases() {
-  pgqueue::Connection gatekeeper(database_, soon());
-  pgqueue::Transaction gate(gatekeeper);
-  gate.execute({"gate", "LOCK TABLE message_safety.verdicts IN EXCLUSIVE MODE", {}}, soon());
-  // One after the other; the second leaves the first enough.
-  pgqueue::Connection keeper(database_, soon());
-  pgqueue::Transaction half(keeper);
-  half.execute({"half",
-                "SELECT count(*) FROM (SELECT FROM message_safety.safety_tasks ORDER BY id LIMIT "
-                "(SELECT count(*) / 2 FROM message_safety.safety_tasks) FOR UPDATE) x",
-                {}},
-               soon());
-  const auto let_claim = [this](DemoWorker& worker) {
-    worker.resume();
-    const bool is_holding = await([&] { return has_leases(worker); }, kClaimMax);
-    worker.pause();
-    return is_holding;
-  };
-  bool have_leases = let_claim(*workers_[1]);
-  half.commit(soon());
-  have_leases = have_leases && let_claim(*workers_[0]);
-  pg_execute(database_,
-             "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE state <> 'idle' AND "
-             "datname = current_database() AND backend_type = 'client backend' AND "
-             "pid <> pg_backend_pid() AND query NOT LIKE 'LOCK TABLE%'");
-  gate.commit(soon());
-  if (!have_leases || !await([&] { return have_settled(); })) {
-    throw std::runtime_error("the workers were not caught with leases: use more messages");
-  }
-}
-
-// The first worker dies with leases in its hands; the second is stopped with leases in its hands,
-// until others have claimed its tasks anew, and then goes on as if nothing had happened. Both have
-// been stopped since before the first task was there.
-void DemoRun::kill_and_stall() {
-  stop_with_leases();
-  workers_[0]->kill();
-  auto stalled = std::move(workers_[1]);
-  workers_.clear();
-  workers_.push_back(start_worker());
-  workers_.back()->await_start();
-  catch_reclaimed(*stalled, *workers_[0]);
-  workers_.push_back(std::move(stalled));
-}
-
-void DemoRun::catch_reclaimed(DemoWorker& stalled, DemoWorker& other) {
-  std::vector<std::string> ids;
-  {
-    const std::string text = pg_value(
-        database_,
-        "SELECT string_agg(id::text, ' ') FROM message_safety.safety_tasks WHERE holder = '" +
-            stalled.holder() + "'");
-    for (std::size_t at = 0; at < text.size(); at += 37) ids.push_back(text.substr(at, 36));
-  }
-  const std::string left =
-      "SELECT count(*) FROM message_safety.safety_tasks WHERE id = ANY (" + list_of_ids(ids) + ")";
-  const std::string reclaimed =
-      left + " AND state = 'leased' AND holder = '" + other.holder() + "'";
-  other.pause();
-  // The time of the killed worker's leases and the stopped one's is over by the database's clock.
-  pg_execute(database_,
-             "UPDATE message_safety.safety_tasks SET lease_until = clock_timestamp() - interval "
-             "'1 s' WHERE state = 'leased' AND holder <> '" +
-                 other.holder() + "'");
-  const auto all = static_cast<std::int64_t>(ids.size());
-  // The new holder is stopped with such a task in its hands, so that both believe to own it when
-  // the stalled one goes on. These tasks are suspects, claimed one by one: each is a chance.
-  const bool is_over = await(
-      [&] {
-        run_slice(number(left) == all ? kLongSliceMs : kShortSliceMs);
-        const auto is_caught = [&] {
-          return have_settled() && (number(reclaimed) > 0 || number(left) == 0);
-        };
-        if (!is_caught()) return false;
-        // The server may not have read yet what was sent before the stop.
-        ::poll(nullptr, 0, kSentMs);
-        return is_caught();
-      },
-      kClaimedAnewMax);
-  if (!is_over) throw std::runtime_error("the stopped worker's tasks were not claimed anew");
-  if (number(reclaimed) == 0) {
-    throw std::runtime_error("the new holder was never caught with a task: use more messages");
-  }
-  stalled.resume();
-  // Its late completions are refused, or (without the fence) leave a line with two generations. It
-  // holds nothing any more once each was answered.
-  const bool is_answered = await(
-      [&] {
-        return stale_completions_of(stalled) > 0 && stalled.metric("han_safety_leases_held") == 0;
-      },
-      60s);
-  if (!is_answered) throw std::runtime_error("the stopped worker does not go on");
-  other.resume();
-  tally_.stale_completions = stale_completions_of(stalled);
 }
 
 void DemoRun::disturb(const RoundPlan& plan) {
@@ -314,7 +173,9 @@ void DemoRun::run_round(const RoundPlan& plan, std::size_t round_index) {
     for (const auto& worker : workers_) worker->pause();
   }
   const std::vector<SubmittedText> submitted = submit(plan, round_index);
-  if (round_index == 0) kill_and_stall();
+  if (round_index == 0) {
+    tally_.stale_completions = Takeover(database_, [this] { return start_worker(); }).run(workers_);
+  }
   if (!options_.evidence_dir.empty()) {
     EvidenceFolder(options_.evidence_dir)
         .add(round.name + "-errors", provoke_all(database_, redis_, queue_, options_.marker));

@@ -61,14 +61,7 @@ class DemoRun {
   std::vector<SubmittedText> submit(const RoundPlan& plan, std::size_t round_index);
   void run_round(const RoundPlan& plan, std::size_t round_index);
   void disturb(const RoundPlan& plan);
-  void stop_with_leases();
-  void kill_and_stall();
-  bool has_leases(const DemoWorker& worker);
-  bool have_settled();
-  void run_slice(int milliseconds);
-  void catch_reclaimed(DemoWorker& stalled, DemoWorker& other);
   void await_finished(const std::string& name, std::int64_t total);
-  std::int64_t number(const std::string& sql);
   std::int64_t finished_count();
   void judge_again();
   void keep_evidence(const std::string& round);

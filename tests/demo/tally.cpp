@@ -1,9 +1,8 @@
 #include "tests/demo/tally.h"
 
 #include <chrono>
-#include <unordered_map>
 
-#include "pgqueue/connection.h"
+#include "pgqueue/transaction.h"
 #include "safety/base/deadline.h"
 
 namespace han::tests {
@@ -50,6 +49,11 @@ GROUP BY rule ORDER BY 2 DESC, 1
 )sql";
 
 }  // namespace
+
+std::int64_t count_of(pgqueue::Connection& connection, const std::string& sql) {
+  const auto deadline = safety::Deadline::after(std::chrono::minutes(1));
+  return pgqueue::Transaction::run(connection, {"count", sql, {}}, deadline).int8(0, 0);
+}
 
 void count_round(const std::string& conninfo, const std::vector<SubmittedText>& tasks,
                  RoundTally& tally) {

@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "pgqueue/connection.h"
 #include "pgqueue/task.h"
 #include "safety/config.h"
 #include "safety/text/text_engine.h"
@@ -50,6 +51,8 @@ struct SubmittedText {
   std::size_t text_index;
 };
 
+// The number that a query gives.
+std::int64_t count_of(pgqueue::Connection& connection, const std::string& sql);
 // Figures of a round's tasks from their results.
 void count_round(const std::string& conninfo, const std::vector<SubmittedText>& tasks,
                  RoundTally& tally);
