@@ -350,6 +350,8 @@ TEST(HotCache, B26_DeletesNothingWhenTheScriptsOwnCommandsAreDenied) {
 TEST(HotCache, QuarantinesAlsoAfterTheScriptsWereFlushed) {
   const RedisServer server;
   Site site(server.url());
+  // Each new connection brings the scripts too.
+  ASSERT_TRUE(await([&] { return site.pool.stats().idle == 2; }));
   ASSERT_TRUE(site.recovers("good"));
   server.ask({"SCRIPT", "FLUSH"});
   const std::vector<TextKey> keys = {key_of("bad"), key_of("worse")};
