@@ -71,9 +71,8 @@ class Cursor {
   }
 
   // A name, and the cursor behind it. Each pointer leads before the place where the part of the
-  // name that holds it begins, so there are no loops;
-  // nor are there more pointers than labels could need, so a chain of nothing but pointers, which
-  // each record may name again, costs little.
+  // name that holds it begins, so there are no loops; nor are there more pointers than labels could
+  // need, so a chain of nothing but pointers, which each record may name again, costs little.
   std::string name() {
     std::string out;
     std::size_t wire_bytes = 1;

@@ -6,6 +6,7 @@
 #include "dns/address_class.h"
 #include "safety/base/check.h"
 #include "safety/bundle.h"
+#include "safety/link/canonical_host.h"
 #include "safety/link/host_features.h"
 #include "safety/link/link_lists.h"
 #include "safety/link/list_chain_index.h"
@@ -26,13 +27,6 @@ ListMatch match_key(const LinkLists& lists, const PolicyKey& key,
                     const std::optional<IpAddress>& address) {
   const KeyExpressions expressions = key.expressions();
   return lists.match({key.host(), {expressions.begin(), expressions.end()}, address});
-}
-
-// An IPv6 address stands in brackets.
-std::optional<IpAddress> address_of(const PolicyKey& key) {
-  std::string_view host = key.host();
-  if (host.starts_with('[') && host.ends_with(']')) host = host.substr(1, host.size() - 2);
-  return key.is_ip() ? IpAddress::parse(host) : std::nullopt;
 }
 
 void add_name(std::string_view host, LinkFindings& found) {
@@ -150,7 +144,7 @@ LinkEvidence LinkJudge::judge_invalid(std::string_view raw_url) const {
   found.add(LinkFinding::kInvalid);
   // A program that is less strict than a browser may open it.
   if (const auto key = policy_key(raw_url)) {
-    add_match(match_key(bundle_->lists(), *key, address_of(*key)), false, found);
+    add_match(match_key(bundle_->lists(), *key, address_of_host(key->host())), false, found);
   }
   return decide_link(found, false, bundle_->rules(), config_);
 }

@@ -12,12 +12,6 @@ namespace {
 constexpr std::string_view kLinkLabel = "link";
 constexpr std::string_view kLocalHost = "localhost";
 
-// A canonical host writes an IPv6 address in brackets.
-std::optional<IpAddress> address_of(std::string_view host) {
-  if (host.front() == '[' && host.back() == ']') host = host.substr(1, host.size() - 2);
-  return IpAddress::parse(host);
-}
-
 }  // namespace
 
 std::optional<LinkSubject> link_subject(std::string_view raw_url) {
@@ -30,7 +24,7 @@ std::optional<LinkSubject> link_subject(std::string_view raw_url) {
   if (url->host_kind() == HostKind::kDomain || url->host_kind() == HostKind::kOpaque) {
     // The parser keeps dots at the end; what is left without them may be an address.
     host = canonical_host(url->host());
-    address = host.empty() ? std::nullopt : address_of(host);
+    address = address_of_host(host);
     const bool is_opaque = url->host_kind() == HostKind::kOpaque;
     if (host.empty() && !is_opaque) return std::nullopt;
     const bool is_name = !is_opaque || host == kLocalHost || host.find('.') != std::string::npos;

@@ -6,7 +6,7 @@
 #include <utility>
 #include <variant>
 
-#include "safety/base/ip_address.h"
+#include "safety/link/canonical_host.h"
 #include "safety/link/list_entry.h"
 #include "safety/link/list_file.h"
 #include "safety/link/list_table.h"
@@ -26,7 +26,7 @@ struct Owner {
 ListEntry comparable(const ListEntry& entry) {
   if (entry.tag != EntryTag::kPath || entry.name.find('/') + 1 != entry.name.size()) return entry;
   std::string host = entry.name.substr(0, entry.name.size() - 1);
-  if (host.starts_with('[') || IpAddress::parse(host)) return entry;
+  if (address_of_host(host)) return entry;
   return {EntryTag::kSuffix, std::move(host)};
 }
 

@@ -50,4 +50,11 @@ std::string canonical_host(std::string_view host) {
   return fits_dns(spelled) ? spelled : std::string();
 }
 
+std::optional<IpAddress> address_of_host(std::string_view canonical) {
+  if (canonical.starts_with('[') && canonical.ends_with(']')) {
+    canonical = canonical.substr(1, canonical.size() - 2);
+  }
+  return IpAddress::parse(canonical);
+}
+
 }  // namespace han::safety

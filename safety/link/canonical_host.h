@@ -14,8 +14,11 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <string_view>
+
+#include "safety/base/ip_address.h"
 
 namespace han::safety {
 
@@ -24,6 +27,9 @@ inline constexpr std::size_t kHostBytesMax = 4096;
 // "" when no such host can exist: empty, a character that no host may have, no valid IDN, an
 // address that overflows, too long. Percent-escapes and ports are not part of a host.
 std::string canonical_host(std::string_view host);
+
+// The address that a canonical host is, IPv6 in brackets; nullopt of a name.
+std::optional<IpAddress> address_of_host(std::string_view canonical);
 
 // `host` without leading and trailing dots and with single ones between its labels.
 std::string without_extra_dots(std::string_view host);

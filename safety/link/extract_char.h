@@ -35,6 +35,9 @@ constexpr bool is_ascii_punctuation(char c) { return c > ' ' && c < 0x7F && !is_
 constexpr char ascii_lower(char c) {
   return c >= 'A' && c <= 'Z' ? static_cast<char>(c + ('a' - 'A')) : c;
 }
+constexpr bool is_scheme_char(char c) {
+  return is_ascii_alnum(c) || c == '+' || c == '-' || c == '.';
+}
 constexpr bool is_slash(char c) { return c == '/' || c == '\\'; }
 
 }  // namespace han::safety

@@ -77,10 +77,9 @@ std::optional<NestedUrls::Mark> NestedUrls::mark_at(std::size_t at) const {
     mark.is_sloppy = !has_slash || !take_slash(url_, behind, mark.rounds);
     mark.host = behind;
     // Servers that collapse slashes take "/http:/host" for "/http://host".
-    const bool may_be_sloppy =
-        (at > parameters_at_ && url_[at - 1] == '=') ||
-        (has_slash && at > 0 &&
-         std::string_view("/?#").find(url_[at - 1]) != std::string_view::npos);
+    const char before = at > 0 ? url_[at - 1] : ' ';
+    const bool is_part = before == '/' || before == '?' || before == '#';
+    const bool may_be_sloppy = (at > parameters_at_ && before == '=') || (has_slash && is_part);
     if (is_scheme && behind < url_.size() && (!mark.is_sloppy || may_be_sloppy)) return mark;
   }
   if (at > parameters_at_ && url_[at - 1] == '=' && (is_slash(first) || first == '%')) {

@@ -8,8 +8,6 @@
 namespace han::safety {
 namespace {
 
-bool is_scheme_char(char c) { return is_ascii_alnum(c) || c == '+' || c == '-' || c == '.'; }
-
 bool is_word(std::string_view text, std::string_view word) {
   return text.size() == word.size() && ends_with_word(text, word);
 }

@@ -25,16 +25,13 @@ bool is_refusable(std::string_view url) {
   return authority.find_first_of(".%") != std::string_view::npos;
 }
 
-bool is_scheme_char(char c) { return is_ascii_alnum(c) || c == '+' || c == '-' || c == '.'; }
-
 // "10.0.0.1", or a network as people write it: "10.0.0.0/8".
 bool is_bare_address(std::string_view part) {
-  constexpr std::string_view kDigits = "0123456789";
   const std::size_t slash = part.find('/');
   if (slash != std::string_view::npos) {
     const std::string_view bits = part.substr(slash + 1);
     const bool is_length = bits.size() == 1 || (bits.size() == 2 && bits <= "32" && bits >= "10");
-    if (!is_length || bits.find_first_not_of(kDigits) != std::string_view::npos) return false;
+    if (!is_length || !std::all_of(bits.begin(), bits.end(), is_ascii_digit)) return false;
     part = part.substr(0, slash);
   }
   return part.find_first_not_of("0123456789.") == std::string_view::npos;

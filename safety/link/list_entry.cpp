@@ -25,10 +25,6 @@ std::string canonical_name(std::string_view text) {
   return canonical_host(text);
 }
 
-bool is_address(std::string_view name) {
-  return name.starts_with('[') || IpAddress::parse(name).has_value();
-}
-
 // Browsers take more characters than names of the DNS have, and so would take a line of a CSV file.
 bool has_only_name_characters(std::string_view name) {
   return name.starts_with('[') || std::all_of(name.begin(), name.end(), [](char c) {
@@ -85,7 +81,7 @@ Result parse_suffix(std::string_view text, const PublicSuffixes& suffixes) {
   }
   std::string name = canonical_name(text);
   if (const ListEntryFault fault = fault_of_host(text, name); !fault.empty()) return fault;
-  if (is_address(name)) {
+  if (address_of_host(name)) {
     return ListEntryFault("is an address, which has no hosts below it; use kind host or cidr");
   }
   if (suffixes.is_public_suffix(name)) {

@@ -126,7 +126,8 @@ void BatchJudge::sort_link(const pgqueue::ClaimedTask& task, Work& work) {
         subject_result(over_limit_verdict(work.snapshot->rules(), work.snapshot->config())));
     return;
   }
-  const std::size_t place = work.subjects->add_link_task(parts_.lookup.link_item(task.payload));
+  const std::size_t place =
+      work.subjects->add_link_task(task.payload, parts_.lookup.link_item(task.payload));
   work.tasks.push_back({&task, {Origin::Kind::kLink, place}});
 }
 

@@ -27,12 +27,11 @@ std::size_t BatchSubjects::add_link(LinkItem item) {
   return found->second;
 }
 
-std::size_t BatchSubjects::add_link_task(LinkItem item) {
-  const auto [found, is_new] = link_tasks_seen_.emplace(item.url, link_tasks.size());
+std::size_t BatchSubjects::add_link_task(std::string_view url, LinkItem item) {
+  const auto [found, is_new] = link_tasks_seen_.emplace(url, link_tasks.size());
   if (is_new) {
     item.is_task = true;
-    std::string url = item.url;
-    link_tasks.push_back({std::move(url), add_link(std::move(item)), {}});
+    link_tasks.push_back({url, add_link(std::move(item)), {}});
   }
   return found->second;
 }

@@ -5,13 +5,12 @@
 // hold different URLs, behind the '#'. Every host has two questions, for A and AAAA, side by side.
 //
 // Threads: one thread at a time; once the batch is judged it is read only. Blocks: never.
-// Owns:    all but the bytes of the texts.
+// Owns:    all but the bytes of the texts and of the tasks' links.
 // Limits:  those of the claim, and links_max of the config for each text and each task's link.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
-#include <string>
 #include <string_view>
 #include <unordered_map>
 #include <vector>
@@ -36,16 +35,16 @@ class BatchSubjects {
     bool is_over_budget = false;  // there are more than may be
   };
   struct LinkTask {
-    std::string url;   // as it was given
-    std::size_t link;  // among links
-    LinkUses nested;   // the URLs in it
+    std::string_view url;  // as it was given
+    std::size_t link;      // among links
+    LinkUses nested;       // the URLs in it
   };
 
   // Each gives the place of what is equal.
   std::size_t add_text(std::string_view repaired_text, const Digest& hash);
   std::size_t add_link(LinkItem item);
-  // The link of a task, with its bytes as they were given.
-  std::size_t add_link_task(LinkItem item);
+  // The link of a task, `item`, and its bytes as they were given.
+  std::size_t add_link_task(std::string_view url, LinkItem item);
   // The place of the first of two questions.
   std::size_t add_host(HostItem a, HostItem aaaa);
   // Whether a link's verdict waits for an answer that is not there.
@@ -65,7 +64,7 @@ class BatchSubjects {
 
   Places texts_seen_;
   Places links_seen_;
-  std::unordered_map<std::string, std::size_t> link_tasks_seen_;
+  std::unordered_map<std::string_view, std::size_t> link_tasks_seen_;
   Places hosts_seen_;
 };
 

@@ -11,9 +11,9 @@
 #include <string>
 #include <vector>
 
-#include "tests/apps/ctl/ctl_run.h"
 #include "tests/apps/ctl/offline_files.h"
 #include "tests/conformance/data_of_others.h"
+#include "tests/conformance/json_answers.h"
 
 namespace han::tests {
 namespace {
@@ -51,14 +51,7 @@ std::vector<std::string> urls() {
 }
 
 std::vector<json> verdicts(const OfflineFiles& files, const char* kind, const std::string& input) {
-  const CtlResult result =
-      run_ctl(files.arguments({"check", kind}, {"--lines", "-"}), {.input = input});
-  EXPECT_EQ(result.code, 0);
-  EXPECT_EQ(result.err, "");
-  std::vector<json> all;
-  std::istringstream out(result.out);
-  for (std::string line; std::getline(out, line);) all.push_back(json::parse(line));
-  return all;
+  return json_answers(files.arguments({"check", kind}, {"--lines", "-"}), input);
 }
 
 bool holds_all(const json& rules, const json& of) {

@@ -3,12 +3,11 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-#include <sstream>
 #include <string>
 #include <vector>
 
-#include "tests/apps/ctl/ctl_run.h"
 #include "tests/conformance/data_of_others.h"
+#include "tests/conformance/json_answers.h"
 
 namespace han::tests {
 namespace {
@@ -18,13 +17,7 @@ using nlohmann::json;
 std::vector<json> answers(const std::vector<json>& lines) {
   std::string input;
   for (const json& line : lines) input += line.dump() + "\n";
-  const CtlResult result = run_ctl({"url", "-"}, {.input = input});
-  EXPECT_EQ(result.code, 0);
-  EXPECT_EQ(result.err, "");
-  std::vector<json> all;
-  std::istringstream out(result.out);
-  for (std::string line; std::getline(out, line);) all.push_back(json::parse(line));
-  return all;
+  return json_answers({"url", "-"}, input);
 }
 
 TEST(UrlFilter, EveryCaseOfUrltestdata) {

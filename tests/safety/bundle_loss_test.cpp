@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <memory>
+#include <string>
+
 #include "tests/safety/bundle_folder.h"
 
 namespace han::tests {
@@ -32,6 +35,13 @@ class BundleLossTest : public ::testing::Test {
     return "- {id: " + name + ", file: " + name + ".txt, kind: host, action: block, severity: 5, " +
            more + "}\n";
   }
+  // With lists a and b of so many entries.
+  std::shared_ptr<const Bundle> load_lists(int a, int b) {
+    folder_.write_lists(list("a") + list("b"));
+    write_entries("a", a);
+    write_entries("b", b);
+    return folder_.load();
+  }
   std::string loss(const Bundle& live, int percent_max = kLossPercentMax) const {
     const auto found = find_loss(live, *folder_.load(), percent_max);
     return found ? found->what() : "";
@@ -58,10 +68,7 @@ TEST_F(BundleLossTest, ARulesFileThatEndsEarly) {
 
 TEST_F(BundleLossTest, WhatIsTurnedOffIsNoLoss) {
   folder_.write_rules(rules(40));
-  folder_.write_lists(list("a") + list("b"));
-  write_entries("a", 100);
-  write_entries("b", 20);
-  const auto live = folder_.load();
+  const auto live = load_lists(100, 20);
   folder_.write_rules(rules(40, "off"));
   folder_.write_lists(list("a", "mode: 'off'") + list("b", "mode: enforce, expires: 2020-01-01"));
   EXPECT_EQ(loss(*live), "");
@@ -73,10 +80,7 @@ TEST_F(BundleLossTest, WhatIsTurnedOffIsNoLoss) {
 }
 
 TEST_F(BundleLossTest, AListThatEndsEarly) {
-  folder_.write_lists(list("a") + list("b"));
-  write_entries("a", 1000);
-  write_entries("b", 30);
-  const auto live = folder_.load();
+  const auto live = load_lists(1000, 30);
   write_entries("b", 14);
   EXPECT_EQ(loss(*live), folder_.file("b.txt") +
                              ": list b: holds 14 entries, in the live bundle 30; complete the "
@@ -89,10 +93,7 @@ TEST_F(BundleLossTest, AListThatEndsEarly) {
 }
 
 TEST_F(BundleLossTest, AManifestThatEndsEarly) {
-  folder_.write_lists(list("a") + list("b"));
-  write_entries("a", 40);
-  write_entries("b", 60);
-  const auto live = folder_.load();
+  const auto live = load_lists(40, 60);
   folder_.write_lists(list("a"));
   EXPECT_EQ(loss(*live), folder_.file("lists.yaml") +
                              ": lists: lists with 60 of the live bundle's 100 entries are no "

@@ -51,22 +51,22 @@ LinkExplanation::LinkExplanation(const OfflineJudge& judge, std::string raw_url,
     : judge_(judge),
       raw_url_(std::move(raw_url)),
       show_url_(show_url),
-      link_(judge.subjects().judge_link(raw_url_)) {}
+      judged_(judge.subjects().judge_link(raw_url_)) {}
 
 Json LinkExplanation::stable_json() const {
   Json json;
-  json["decision"] = to_string(link_.link.evidence.decision);
-  json["hits"] = link_.link.evidence.hits;
-  json["monitor"] = link_.link.evidence.monitor;
-  json["categories"] = link_.link.evidence.categories;
-  json["needs_dns"] = link_.link.evidence.needs_dns;
+  json["decision"] = to_string(judged_.link.evidence.decision);
+  json["hits"] = judged_.link.evidence.hits;
+  json["monitor"] = judged_.link.evidence.monitor;
+  json["categories"] = judged_.link.evidence.categories;
+  json["needs_dns"] = judged_.link.evidence.needs_dns;
   return json;
 }
 
 Json LinkExplanation::lists_json() const {
   Json all = Json::array();
-  if (!link_.link.subject) return all;
-  for (const ListHit& hit : judge_.subjects().links().match_lists(*link_.link.subject).hits) {
+  if (!judged_.link.subject) return all;
+  for (const ListHit& hit : judge_.subjects().links().match_lists(*judged_.link.subject).hits) {
     Json json;
     json["id"] = hit.id;
     json["entry"] = name_of(hit.tag);
@@ -110,8 +110,8 @@ Json LinkExplanation::question_json(const char* type, const dns::Resolution& res
 
 Json LinkExplanation::dns_json() const {
   Json all = Json::array();
-  if (!link_.link.facts || judge_.hosts() == nullptr) return all;
-  const auto* answers = judge_.hosts()->answers(link_.link.subject->host);
+  if (!judged_.link.facts || judge_.hosts() == nullptr) return all;
+  const auto* answers = judge_.hosts()->answers(judged_.link.subject->host);
   if (answers == nullptr) return all;
   all.push_back(question_json("A", answers->a));
   all.push_back(question_json("AAAA", answers->aaaa));
@@ -122,13 +122,13 @@ Json LinkExplanation::url_json() const {
   Json json;
   std::string buffer;
   json["text"] = repair_utf8(raw_url_, buffer);
-  if (!link_.link.subject) return json;
-  json["fetch_identity"] = link_.link.subject->url.fetch_identity();
-  json["host"] = link_.link.subject->url.host();
-  json["resolved_name"] = link_.link.subject->host;
-  json["policy_key"] = link_.link.subject->key.canonical();
+  if (!judged_.link.subject) return json;
+  json["fetch_identity"] = judged_.link.subject->url.fetch_identity();
+  json["host"] = judged_.link.subject->url.host();
+  json["resolved_name"] = judged_.link.subject->host;
+  json["policy_key"] = judged_.link.subject->key.canonical();
   json["expressions"] = Json::array();
-  for (const std::string_view expression : link_.link.subject->key.expressions()) {
+  for (const std::string_view expression : judged_.link.subject->key.expressions()) {
     json["expressions"].push_back(expression);
   }
   return json;
@@ -136,7 +136,7 @@ Json LinkExplanation::url_json() const {
 
 Json LinkExplanation::nested_json() const {
   Json all = Json::array();
-  for (const SubjectJudge::LinkPart& part : link_.nested) {
+  for (const SubjectJudge::LinkPart& part : judged_.nested) {
     Json json;
     json["url_hash"] = part.url_hash;
     json["decision"] = to_string(part.verdict.decision);
@@ -149,28 +149,28 @@ Json LinkExplanation::nested_json() const {
 }
 
 void LinkExplanation::print_json(std::ostream& out) const {
-  Json json = verdict_json(link_.verdict, Layer::kComputed);
-  json["disposition"] = to_string(link_.verdict.disposition);
-  json["url_hash"] = link_.link.url_hash;
-  json["is_url"] = link_.link.subject.has_value();
+  Json json = verdict_json(judged_.verdict, Layer::kComputed);
+  json["disposition"] = to_string(judged_.verdict.disposition);
+  json["url_hash"] = judged_.link.url_hash;
+  json["is_url"] = judged_.link.subject.has_value();
   json["stable"] = stable_json();
   json["lists"] = lists_json();
-  const bool has_address = link_.link.subject && link_.link.subject->address;
-  json["address"] = has_address ? address_json(*link_.link.subject->address) : Json();
+  const bool has_address = judged_.link.subject && judged_.link.subject->address;
+  json["address"] = has_address ? address_json(*judged_.link.subject->address) : Json();
   json["dns"] = dns_json();
   json["nested"] = nested_json();
-  json["explained"] = explained_json(link_.verdict, judge_.subjects());
+  json["explained"] = explained_json(judged_.verdict, judge_.subjects());
   if (show_url_) json.update(url_json());
   out << to_line(json) << '\n';
 }
 
 void LinkExplanation::print_table(std::ostream& out) const {
   FieldTable table;
-  add_verdict(table, link_.verdict, Layer::kComputed);
-  table.add("url hash", link_.link.url_hash);
-  table.add("is a URL", link_.link.subject ? "yes" : "no");
-  table.add("without DNS", to_string(link_.link.evidence.decision));
-  table.add("needs DNS", link_.link.evidence.needs_dns ? "yes" : "no");
+  add_verdict(table, judged_.verdict, Layer::kComputed);
+  table.add("url hash", judged_.link.url_hash);
+  table.add("is a URL", judged_.link.subject ? "yes" : "no");
+  table.add("without DNS", to_string(judged_.link.evidence.decision));
+  table.add("needs DNS", judged_.link.evidence.needs_dns ? "yes" : "no");
   const Json url = show_url_ ? url_json() : Json::object();
   for (const auto& [name, value] : url.items()) table.add(name, to_line(value));
   table.print(out);
@@ -213,7 +213,7 @@ void LinkExplanation::print_table(std::ostream& out) const {
     out << '\n';
     inside.print(out);
   }
-  print_explained(link_.verdict, judge_.subjects(), out);
+  print_explained(judged_.verdict, judge_.subjects(), out);
 }
 
 }  // namespace han::safety

@@ -22,7 +22,7 @@ class LinkExplanation {
 
   void print_json(std::ostream& out) const;
   void print_table(std::ostream& out) const;
-  Decision decision() const { return link_.verdict.decision; }
+  Decision decision() const { return judged_.verdict.decision; }
 
  private:
   Json stable_json() const;
@@ -37,7 +37,7 @@ class LinkExplanation {
   const OfflineJudge& judge_;
   const std::string raw_url_;
   const bool show_url_;
-  SubjectJudge::JudgedLink link_;
+  SubjectJudge::JudgedLink judged_;
 };
 
 }  // namespace han::safety

@@ -8,6 +8,7 @@ namespace {
 class BatchSubjectsTest : public ::testing::Test {
  protected:
   safety::LinkItem link(const std::string& url) const { return links_.item(url); }
+  std::size_t add_task(const char* url) { return subjects_.add_link_task(url, link(url)); }
   std::size_t add_host(const std::string& host) {
     return subjects_.add_host(hosts_.item(host, dns::RecordType::kA),
                               hosts_.item(host, dns::RecordType::kAaaa));
@@ -45,9 +46,9 @@ TEST_F(BatchSubjectsTest, ALinkOfATextThatIsATaskTooIsATask) {
 
 // What stands behind the '#' is no part of the link that is fetched, and holds other URLs.
 TEST_F(BatchSubjectsTest, TasksOfOneLinkAreApartWhenTheirBytesAre) {
-  EXPECT_EQ(subjects_.add_link_task(link("http://a.test/#1")), 0U);
-  EXPECT_EQ(subjects_.add_link_task(link("http://a.test/#2")), 1U);
-  EXPECT_EQ(subjects_.add_link_task(link("http://a.test/#1")), 0U);
+  EXPECT_EQ(add_task("http://a.test/#1"), 0U);
+  EXPECT_EQ(add_task("http://a.test/#2"), 1U);
+  EXPECT_EQ(add_task("http://a.test/#1"), 0U);
   ASSERT_EQ(subjects_.link_tasks.size(), 2U);
   EXPECT_EQ(subjects_.link_tasks[1].url, "http://a.test/#2");
   EXPECT_EQ(subjects_.link_tasks[1].link, subjects_.link_tasks[0].link);
